@@ -1,0 +1,87 @@
+"""What a backend does: it runs shards, and adds them up in their own order.
+
+How the work is cut depends on the data alone, never on the number of workers, and sums are taken in the order of the
+shards: so the result is the same to the last bit wherever it is computed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.local_steps.base import Batch, LocalResult, LocalStep
+from ssvi.numerics.random import Keys
+from ssvi.typing import Array
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_MOST_SHARDS = 16
+_FEWEST_DOCUMENTS = 64  # below this many a shard's fixed cost would show
+
+
+class Backend(ABC):
+    """A place where tasks run."""
+
+    @abstractmethod
+    def map(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+        """Yield function(task) for each task, in the order of the tasks."""
+
+    def map_reduce(
+        self, local_step: LocalStep, model: Any, views: Mapping[str, Array], batch: Batch, keys: Keys
+    ) -> LocalResult:
+        """Run a local step on a minibatch: prepare, run every shard, add up in order, finish."""
+        prepared = local_step.prepare(model, views, batch)
+        total = _sum_in_order(self._run_shards(local_step, model, prepared, batch, keys))
+        return local_step.finish(model, prepared, total)
+
+    def map_local(
+        self, local_step: LocalStep, model: Any, views: Mapping[str, Array], batch: Batch, keys: Keys
+    ) -> Array:
+        """Run a local step for what it finds on each document, and let eta-hat go."""
+        prepared = local_step.prepare(model, views, batch)
+        return np.concatenate([r.local for r in self._run_shards(local_step, model, prepared, batch, keys)])
+
+    def _run_shards(
+        self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys
+    ) -> Iterator[LocalResult]:
+        def run(shard: slice) -> LocalResult:
+            return local_step.run(model, prepared, shard.start, shard.stop, keys[shard])
+
+        return self.map(run, shards(batch.costs()))
+
+
+def shards(costs: npt.NDArray[np.integer]) -> list[slice]:
+    """Cut documents into consecutive runs of about equal cost.
+
+    >>> shards(np.ones(256, dtype=int))
+    [slice(0, 64, None), slice(64, 128, None), slice(128, 192, None), slice(192, 256, None)]
+    """
+    count = int(np.clip(len(costs) // _FEWEST_DOCUMENTS, 1, _MOST_SHARDS))
+    # One unit more than its cost for each document, so that runs of free documents are cut as well.
+    reached = np.cumsum(np.asarray(costs, dtype=np.int64) + 1)
+    levels = reached[-1] * np.arange(1, count) / count
+    cuts = [0, *np.searchsorted(reached, levels, side="right").tolist(), len(costs)]
+    return [slice(start, stop) for start, stop in zip(cuts[:-1], cuts[1:], strict=True) if stop > start]
+
+
+def _sum_in_order(results: Iterator[LocalResult]) -> LocalResult:
+    """Add up as results arrive, so that no more of them are alive than there are workers."""
+    first = next(results)
+    totals = {name: _accumulator(value) for name, value in first.eta_hat.items()}
+    locals_, bound = [first.local], first.bound
+    for result in results:
+        for name, value in result.eta_hat.items():
+            totals[name] += value
+        locals_.append(result.local)
+        bound = None if bound is None or result.bound is None else bound + result.bound
+    return LocalResult(totals, np.concatenate(locals_), bound)
+
+
+def _accumulator(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a wide copy: whole counts stay whole, single precision becomes double."""
+    return value.astype(np.int64 if np.issubdtype(value.dtype, np.integer) else np.float64)

@@ -1,0 +1,86 @@
+"""Bags of words, a row a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ssvi.numerics.random import Keys
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Some documents over a vocabulary, as the three arrays of a CSR matrix.
+
+    Attributes
+    ----------
+    indptr : (documents + 1,) integers
+        Document d owns entries indptr[d], ..., indptr[d + 1] - 1. It need not start at 0.
+    words : integers
+        The word of each entry.
+    counts : numbers
+        How often it occurs; whole or not.
+    n_words : int
+        The size of the vocabulary.
+    """
+
+    indptr: npt.NDArray[np.int64]
+    words: npt.NDArray[np.integer[Any]]
+    counts: npt.NDArray[Any]
+    n_words: int
+
+    @classmethod
+    def from_matrix(cls, matrix: Any) -> Self:
+        """Take documents x words counts, sparse (CSR, without a copy) or dense."""
+        rows = sparse.csr_array(matrix)
+        return cls(rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data, int(rows.shape[1]))
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def slice(self, start: int, stop: int) -> Documents:
+        """Return documents start, ..., stop - 1; they share the entries' arrays."""
+        return Documents(self.indptr[start : stop + 1], self.words, self.counts, self.n_words)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Documents:
+        """Return the given documents in the given order, copied."""
+        starts, lengths = self.indptr[rows], self.costs()[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+        return Documents(indptr, self.words[entries], self.counts[entries], self.n_words)
+
+    def costs(self) -> npt.NDArray[np.int64]:
+        """Return the number of entries of each document."""
+        return np.diff(self.indptr)
+
+    def tight(self) -> Documents:
+        """Return the same documents with no entries but their own before or after them."""
+        start, stop = self.indptr[0], self.indptr[-1]
+        return Documents(self.indptr - start, self.words[start:stop], self.counts[start:stop], self.n_words)
+
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """Return the number of words (the sum of counts) of each document."""
+        tight = self.tight()
+        rows = np.repeat(np.arange(len(self)), self.costs())
+        return np.bincount(rows, weights=tight.counts, minlength=len(self))
+
+    def is_whole(self) -> bool:
+        """Tell whether every count is a whole number."""
+        counts = self.tight().counts
+        return bool(np.issubdtype(counts.dtype, np.integer) or np.array_equal(counts, np.floor(counts)))
+
+    def content_keys(self, key: int) -> Keys:
+        """Return one random stream a document that depends on its words and counts, not on its place in the batch."""
+        tight = self.tight()
+        entry = tight.words.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        entry ^= tight.counts.astype(np.float64).view(np.uint64) * np.uint64(0xD1B54A32D192ED03)
+        entry = (entry ^ (entry >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+        entry ^= entry >> np.uint64(29)
+        # Sums wrap around and do not depend on the order of the words.
+        totals = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entry, dtype=np.uint64)])
+        keys: Keys = totals[tight.indptr[1:]] - totals[tight.indptr[:-1]] + np.uint64(key)
+        return keys

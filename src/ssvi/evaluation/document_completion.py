@@ -1,0 +1,121 @@
+"""Document completion: see half of each document's words, predict the other half.
+
+The observed half gives the document's topic weights theta; each held-out word then has probability theta . beta_w. It
+is the predictive probability of words given words, not the marginal probability of a document.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.backends.base import Backend
+from ssvi.backends.threads import Threads
+from ssvi.data.documents import Documents
+from ssvi.evaluation.held_out import HeldOut
+from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.local_steps.lda.mean_field import MeanField
+from ssvi.models.lda import LDA
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.random import Keys, derive_key, uniform
+from ssvi.typing import Array
+
+
+@kernel
+def _split_tokens(
+    indptr: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], keys: Keys, observed: npt.NDArray[np.int64]
+) -> None:
+    """Choose half of each document's tokens (rounded down) at random; fill in how many of each entry are chosen."""
+    for d in range(indptr.size - 1):
+        state = keys[d]
+        left = counts[indptr[d] : indptr[d + 1]].sum()
+        wanted = left // 2
+        for i in range(indptr[d], indptr[d + 1]):
+            for _ in range(counts[i]):
+                chance, state = uniform(state)
+                if chance * left < wanted:
+                    observed[i] += 1
+                    wanted -= 1
+                left -= 1
+
+
+@kernel
+def _predict(
+    indptr: npt.NDArray[np.int64],
+    words: npt.NDArray[np.integer],
+    counts: npt.NDArray[np.float64],
+    theta: Array,
+    by_word: Array,
+    log_probability: Array,
+) -> None:
+    """Sum n_i log(theta_d . beta_i) over each document's entries."""
+    for d in range(indptr.size - 1):
+        total = 0.0
+        for i in range(indptr[d], indptr[d + 1]):
+            if counts[i] > 0:
+                total += counts[i] * np.log(np.dot(theta[d], by_word[words[i]]))
+        log_probability[d] = total
+
+
+def split_documents(documents: Documents, seed: int) -> tuple[Documents, Documents]:
+    """Split each document into an observed and a held-out half.
+
+    Whole counts are split token by token, half of them (rounded down) observed. With fractions there are no tokens:
+    there each word goes to one side or the other, with equal chances. The split depends on the seed and the
+    document's content alone.
+    """
+    tight = documents.tight()
+    keys = tight.content_keys(derive_key(seed, "split"))
+    if tight.is_whole():
+        counts = tight.counts.astype(np.int64)
+        observed = np.zeros_like(counts)
+        _split_tokens(tight.indptr, counts, keys, observed)
+        held_out = counts - observed
+    else:
+        rng = np.random.default_rng(derive_key(seed, "split"))
+        coins = rng.random(tight.n_words)[tight.words] < 0.5
+        observed, held_out = np.where(coins, tight.counts, 0.0), np.where(coins, 0.0, tight.counts)
+    return (
+        Documents(tight.indptr, tight.words, observed, tight.n_words),
+        Documents(tight.indptr, tight.words, held_out.astype(np.float64), tight.n_words),
+    )
+
+
+def document_completion(
+    topics: Array,
+    alpha: Array,
+    documents: Documents,
+    *,
+    seed: int = 0,
+    local_step: LocalStep | None = None,
+    backend: Backend | None = None,
+) -> HeldOut:
+    """Return the log probability of half of each document's words given the other half.
+
+    Parameters
+    ----------
+    topics : (K, V)
+        A point estimate of beta, such as E_q[beta]; rows sum to 1.
+    alpha : (K,)
+        The prior of theta.
+    documents : Documents
+        What is held out from training.
+    seed : int
+        Which half is observed.
+    local_step : LocalStep, optional
+        How theta is found from the observed half. By default its posterior mean by Gibbs sampling (25 sweeps, the last
+        20 averaged), or mean-field where counts are not whole.
+    backend : Backend, optional
+        Where it runs; the figures do not depend on it.
+    """
+    observed, held_out = split_documents(documents, seed)
+    if local_step is None:
+        local_step = Gibbs(sweeps=25, kept=20) if documents.is_whole() else MeanField()
+    model = LDA(topics.shape[1], alpha, eta=1.0)
+    keys = observed.content_keys(derive_key(seed, "completion"))
+    theta = (backend or Threads()).map_local(local_step, model, {"topics": np.log(topics)}, observed, keys)
+    log_probability = np.empty(len(documents))
+    by_word = np.ascontiguousarray(topics.T)
+    _predict(held_out.indptr, held_out.words, held_out.counts, theta, by_word, log_probability)
+    return HeldOut(log_probability, held_out.lengths())

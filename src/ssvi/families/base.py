@@ -1,0 +1,110 @@
+"""What an exponential family of global parameters can do.
+
+A family is a bundle of formulas; it holds no numbers. In the paper's notation
+
+    q(beta) = h(beta) exp(lambda . t(beta) - A(lambda)).
+
+Every array of natural parameters or statistics has **one distribution on its last axis**: a block of K topics over V
+words is (K, V), a block of F x K gamma variables is (F, K, 2). All leading axes are independent copies, called rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.numerics.random import Keys
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A sample beta ~ q, by its statistics and by what else the pullback needs.
+
+    Attributes
+    ----------
+    stats : array, like lambda
+        t(beta).
+    hidden : array, rows x anything
+        What t(beta) does not tell of the underlying univariate draws R-hat(u), in the family's own form.
+    """
+
+    stats: Array
+    hidden: Array
+
+
+class ExponentialFamily(ABC):
+    """The formulas of one exponential family; see the module for the shapes."""
+
+    name: ClassVar[str]
+    positive: ClassVar[tuple[bool, ...] | bool]
+    """Which natural parameters must be positive: all, or by their place on the last axis."""
+
+    @abstractmethod
+    def log_normalizer(self, lam: Array) -> Array:
+        """Return A(lambda), one number a row."""
+
+    @abstractmethod
+    def mean_stats(self, lam: Array) -> Array:
+        """Return E_q[t(beta)], the gradient of A."""
+
+    @abstractmethod
+    def mode_stats(self, lam: Array) -> Array:
+        """Return t at the beta that maximises lambda . t(beta).
+
+        That is the mode of q with respect to the base measure h(beta) d beta: the mode in the coordinates where t is
+        simplest (logarithms, log-odds). Unlike the mode in beta itself it exists, inside the domain, for every lambda.
+        """
+
+    @abstractmethod
+    def draw(self, lam: Array, keys: Keys) -> Draw:
+        """Draw beta ~ q, row i from the random stream `keys[i]`."""
+
+    @abstractmethod
+    def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
+        """Return (d t(R(u; lambda)) / d lambda)^T x at the u that gave `draw`."""
+
+    @abstractmethod
+    def fisher_solve(self, lam: Array, x: Array) -> Array:
+        """Return the inverse of the Fisher matrix (the Hessian of A) times x."""
+
+    @abstractmethod
+    def quantile(self, lam: Array, u: Array) -> Array:
+        """Return t(R(u; lambda)): the map from uniform numbers to statistics, in its plain form."""
+
+    @abstractmethod
+    def probability(self, lam: Array, draw: Draw) -> Array:
+        """Return u = Q(beta), the uniform numbers that `quantile` takes to `draw`."""
+
+    def natural_correction(self, lam: Array, draw: Draw, x: Array) -> Array:
+        """Return V(beta, lambda) x of the paper, without ever forming V."""
+        return self.fisher_solve(lam, self.pullback(lam, draw, x))
+
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Tell for each natural parameter whether it is finite and, where it must be, positive."""
+        inside: npt.NDArray[np.bool_] = np.isfinite(lam) & ((lam > 0) | ~np.asarray(self.positive))
+        return inside
+
+    def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
+        """Bring a proposed lambda back into the domain; return it with the number of coordinates moved.
+
+        A coordinate that must be positive may fall to the larger of half its present value and its prior's value, no
+        further. (Statistics of conjugate models only add to such a coordinate, so a value under the prior's is noise.)
+        One that is under its prior already may stay where it is.
+        """
+        floor = np.minimum(current, np.maximum(0.5 * current, prior))
+        low = (candidate < floor) & np.asarray(self.positive)
+        guarded = int(np.count_nonzero(low))
+        return (np.where(low, floor, candidate) if guarded else candidate), guarded
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+def as_rows(lam: Array) -> Array:
+    """View an array as a contiguous two-dimensional one: rows x natural parameters."""
+    return np.ascontiguousarray(lam).reshape(-1, lam.shape[-1])

@@ -1,0 +1,15 @@
+"""Beta: lambda = (a, b), t(beta) = (log beta, log(1 - beta)), h(beta) = 1 / (beta (1 - beta))."""
+
+from __future__ import annotations
+
+from ssvi.families.dirichlet import Dirichlet
+
+
+class Beta(Dirichlet):
+    """Probabilities beta: a Dirichlet over two outcomes, whose first weight is beta.
+
+    Every formula of the Dirichlet holds as it stands; 1 - beta keeps its own logarithm, so that neither end of the
+    interval loses digits.
+    """
+
+    name = "beta"

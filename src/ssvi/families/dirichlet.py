@@ -1,0 +1,131 @@
+"""Dirichlet: lambda = concentration, t(beta) = log beta, h(beta) = 1 / prod beta."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from ssvi.families.base import Draw, ExponentialFamily, as_rows
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.gamma_quantile import log_quantile_derivative
+from ssvi.numerics.gamma_variates import log_gamma_rows
+from ssvi.numerics.random import Keys
+from ssvi.numerics.special import digamma, trigamma
+from ssvi.typing import Array
+
+
+@kernel
+def _mean_rows(lam: Array, out: Array) -> None:
+    for row in range(lam.shape[0]):
+        total = 0.0
+        for v in range(lam.shape[1]):
+            total += lam[row, v]
+        shift = digamma(total)
+        for v in range(lam.shape[1]):
+            out[row, v] = digamma(lam[row, v]) - shift
+
+
+@kernel
+def _normalize_rows(log_values: Array, log_totals: Array) -> None:
+    """Subtract from each row, in place, the logarithm of the sum of its exponentials."""
+    for row in range(log_values.shape[0]):
+        largest = -np.inf
+        for v in range(log_values.shape[1]):
+            largest = max(largest, log_values[row, v])
+        total = 0.0
+        for v in range(log_values.shape[1]):
+            total += math.exp(log_values[row, v] - largest)
+        log_total = largest + math.log(total)
+        log_totals[row] = log_total
+        for v in range(log_values.shape[1]):
+            log_values[row, v] -= log_total
+
+
+@kernel
+def _pullback_rows(lam: Array, stats: Array, log_totals: Array, x: Array, out: Array) -> None:
+    """g_v = w_v (x_v - beta_v sum(x)), with w_v = d log beta'_v / d lambda_v at fixed u_v."""
+    for row in range(lam.shape[0]):
+        total = 0.0
+        for v in range(lam.shape[1]):
+            total += x[row, v]
+        for v in range(lam.shape[1]):
+            slope = log_quantile_derivative(lam[row, v], stats[row, v] + log_totals[row])
+            out[row, v] = slope * (x[row, v] - math.exp(stats[row, v]) * total)
+
+
+@kernel
+def _fisher_solve_rows(lam: Array, x: Array, out: Array) -> None:
+    """Sherman-Morrison on diag(psi'(lambda)) - psi'(sum lambda) 1 1^T."""
+    for row in range(lam.shape[0]):
+        concentration, weighted, inverse_sum = 0.0, 0.0, 0.0
+        for v in range(lam.shape[1]):
+            inverse = 1.0 / trigamma(lam[row, v])
+            concentration += lam[row, v]
+            inverse_sum += inverse
+            weighted += x[row, v] * inverse
+            out[row, v] = inverse
+        shift = weighted / (1.0 / trigamma(concentration) - inverse_sum)
+        for v in range(lam.shape[1]):
+            out[row, v] *= x[row, v] + shift
+
+
+class Dirichlet(ExponentialFamily):
+    """Points beta of a simplex.
+
+    >>> import numpy as np
+    >>> Dirichlet().mean_stats(np.array([[1.0, 1.0]]))  # E[log beta] of a uniform weight
+    array([[-1., -1.]])
+    """
+
+    name = "dirichlet"
+    positive = True
+
+    def log_normalizer(self, lam: Array) -> Array:
+        """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""
+        result: Array = special.gammaln(lam).sum(axis=-1) - special.gammaln(lam.sum(axis=-1))
+        return result
+
+    def mean_stats(self, lam: Array) -> Array:
+        """Return psi(lambda) - psi(sum lambda)."""
+        out = np.empty(lam.shape)
+        _mean_rows(as_rows(lam), out.reshape(-1, lam.shape[-1]))
+        return out
+
+    def mode_stats(self, lam: Array) -> Array:
+        """Return log(lambda / sum lambda): in this measure the mode is the mean."""
+        result: Array = np.log(lam) - np.log(lam.sum(axis=-1, keepdims=True))
+        return result
+
+    def draw(self, lam: Array, keys: Keys) -> Draw:
+        """Draw independent gammas in log space and normalise; `hidden` is the log of each row's sum."""
+        stats = np.empty(lam.shape)
+        rows = stats.reshape(-1, lam.shape[-1])
+        log_totals = np.empty(lam.shape[:-1])
+        log_gamma_rows(as_rows(lam), keys, rows)
+        _normalize_rows(rows, log_totals.reshape(-1))
+        return Draw(stats, log_totals)
+
+    def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
+        """Return w_v (x_v - beta_v sum(x)) in each row."""
+        out = np.empty(lam.shape)
+        _pullback_rows(as_rows(lam), as_rows(draw.stats), draw.hidden.reshape(-1), as_rows(x), as_rows(out))
+        return out
+
+    def fisher_solve(self, lam: Array, x: Array) -> Array:
+        """Solve against diag(psi'(lambda)) - psi'(sum lambda) 1 1^T, in time linear in its size."""
+        out = np.empty(lam.shape)
+        _fisher_solve_rows(as_rows(lam), as_rows(x), as_rows(out))
+        return out
+
+    def quantile(self, lam: Array, u: Array) -> Array:
+        """Invert one gamma distribution a coordinate and normalise."""
+        gammas = special.gammaincinv(lam, u)
+        result: Array = np.log(gammas / gammas.sum(axis=-1, keepdims=True))
+        return result
+
+    def probability(self, lam: Array, draw: Draw) -> Array:
+        """Return the gamma distribution functions at the unnormalised draws."""
+        result: Array = special.gammainc(lam, np.exp(draw.stats + draw.hidden[..., None]))
+        return result

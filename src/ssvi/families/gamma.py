@@ -1,0 +1,72 @@
+"""Gamma: lambda = (shape, rate), t(beta) = (log beta, -beta), h(beta) = 1 / beta."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from ssvi.families.base import Draw, ExponentialFamily
+from ssvi.numerics.gamma_quantile import log_quantile_derivative_into
+from ssvi.numerics.gamma_variates import log_gamma_rows
+from ssvi.numerics.random import Keys
+from ssvi.numerics.special import digamma_array, trigamma_array
+from ssvi.typing import Array
+
+
+class Gamma(ExponentialFamily):
+    """Positive numbers beta with density proportional to beta^(shape - 1) exp(-rate beta)."""
+
+    name = "gamma"
+    positive = True
+
+    def log_normalizer(self, lam: Array) -> Array:
+        """Return log Gamma(shape) - shape log(rate)."""
+        shape, rate = lam[..., 0], lam[..., 1]
+        result: Array = special.gammaln(shape) - shape * np.log(rate)
+        return result
+
+    def mean_stats(self, lam: Array) -> Array:
+        """Return (psi(shape) - log(rate), -shape / rate)."""
+        shape, rate = lam[..., 0], lam[..., 1]
+        return np.stack([digamma_array(shape) - np.log(rate), -shape / rate], axis=-1)
+
+    def mode_stats(self, lam: Array) -> Array:
+        """Return t(shape / rate)."""
+        mode = lam[..., 0] / lam[..., 1]
+        return np.stack([np.log(mode), -mode], axis=-1)
+
+    def draw(self, lam: Array, keys: Keys) -> Draw:
+        """Draw log Gamma(shape, 1), kept as `hidden`, and divide by the rate."""
+        shape, rate = lam[..., 0], lam[..., 1]
+        standard = np.empty(shape.shape)
+        log_gamma_rows(np.ascontiguousarray(shape).reshape(-1, 1), keys, standard.reshape(-1, 1))
+        log_value = standard - np.log(rate)
+        return Draw(np.stack([log_value, -np.exp(log_value)], axis=-1), standard)
+
+    def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
+        """Return the derivatives of x . t(beta): through log beta, which moves by w in shape and -1/rate in rate."""
+        shape, rate = lam[..., 0], lam[..., 1]
+        slope = np.empty(shape.shape)
+        log_quantile_derivative_into(np.ascontiguousarray(shape).reshape(-1), draw.hidden.reshape(-1), slope.reshape(-1))
+        through_log = x[..., 0] + x[..., 1] * draw.stats[..., 1]
+        return np.stack([slope * through_log, -through_log / rate], axis=-1)
+
+    def fisher_solve(self, lam: Array, x: Array) -> Array:
+        """Solve the two equations with matrix [[psi'(shape), -1/rate], [-1/rate, shape/rate^2]]."""
+        shape, rate = lam[..., 0], lam[..., 1]
+        curvature = trigamma_array(shape)
+        # Twice-scaled determinant shape psi'(shape) - 1, about 1/(2 shape) for large shapes.
+        determinant = shape * curvature - 1.0
+        first = (shape * x[..., 0] + rate * x[..., 1]) / determinant
+        second = rate * (x[..., 0] + curvature * rate * x[..., 1]) / determinant
+        return np.stack([first, second], axis=-1)
+
+    def quantile(self, lam: Array, u: Array) -> Array:
+        """Invert the gamma distribution function; only u's first coordinate is used."""
+        value = special.gammaincinv(lam[..., 0], u[..., 0]) / lam[..., 1]
+        return np.stack([np.log(value), -value], axis=-1)
+
+    def probability(self, lam: Array, draw: Draw) -> Array:
+        """Return the distribution function at the draw."""
+        result: Array = special.gammainc(lam[..., 0], np.exp(draw.hidden))[..., None]
+        return result

@@ -1,0 +1,71 @@
+"""What a global step is: the view that local steps see, and the target that lambda moves to."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ssvi.families.base import Draw, ExponentialFamily
+from ssvi.numerics.random import Keys
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class View:
+    """What a local step sees of a block: some version of t(beta), and the draw behind it if there was one."""
+
+    stats: Array
+    draw: Draw | None = None
+
+    def rows(self, rows: slice) -> View:
+        """Return the view of some rows of the block."""
+        draw = None if self.draw is None else Draw(self.draw.stats[rows], self.draw.hidden[rows])
+        return View(self.stats[rows], draw)
+
+    @staticmethod
+    def join(parts: Sequence[View]) -> View:
+        """Put the views of consecutive rows together."""
+        if len(parts) == 1:
+            return parts[0]
+        stats = np.concatenate([part.stats for part in parts])
+        draws = [part.draw for part in parts if part.draw is not None]
+        draw = Draw(stats, np.concatenate([draw.hidden for draw in draws])) if draws else None
+        return View(stats, draw)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Where a fit stands: how many documents it has seen, out of how many.
+
+    `population` is N, or None for a stream of unknown length.
+    """
+
+    documents_seen: int
+    population: int | None
+
+    @property
+    def sweeps(self) -> float:
+        """How often the data has been seen; a stream of unknown length counts as seen once."""
+        return 1.0 if self.population is None else self.documents_seen / self.population
+
+
+class GlobalStep(ABC):
+    """A rule for lambda: it knows families, not models, and works on any rows of a block."""
+
+    name: ClassVar[str]
+    stochastic: ClassVar[bool]
+    """Whether the view is random. If not, and if every step sees all data, rho = 1 is coordinate ascent."""
+
+    @abstractmethod
+    def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
+        """Return the view of t(beta), with randomness (if any) from one stream a row."""
+
+    def target(
+        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
+    ) -> Array:
+        """Return what lambda moves towards: eta + eta-hat, unless a step corrects it."""
+        return prior + eta_hat

@@ -1,0 +1,119 @@
+"""CVB0 local step of LDA (Asuncion et al. 2009), adapted as the paper says: theta integrated out, beta held fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.local_steps.base import LocalResult
+from ssvi.local_steps.lda.common import LdaStep, Prepared
+from ssvi.models.lda import LDA
+from ssvi.numerics.compile import kernel, vector_kernel
+from ssvi.numerics.random import Keys
+from ssvi.typing import Array
+
+
+@vector_kernel
+def _update_entry(
+    row: npt.NDArray[Any],
+    count: float,
+    alpha: npt.NDArray[Any],
+    expected: npt.NDArray[Any],
+    share: npt.NDArray[Any],
+    fresh: npt.NDArray[Any],
+) -> float:
+    """Update one word's q(z): share_k proportional to row_k (expected_k without one such token + alpha_k).
+
+    All `count` tokens of a word in a document share one q(z); each is left out of what it sees. Returns the change.
+    """
+    own = count if count < 1 else row.dtype.type(1)
+    total = row.dtype.type(0)
+    for k in range(row.size):
+        others = expected[k] - own * share[k]
+        fresh[k] = row[k] * ((others if others > 0 else 0) + alpha[k])
+        total += fresh[k]
+    change = row.dtype.type(0)
+    for k in range(row.size):
+        moved = count * (fresh[k] / total - share[k])
+        share[k] = fresh[k] / total
+        expected[k] += moved
+        change += abs(moved)
+    return change
+
+
+@kernel
+def cvb0_documents(
+    indptr: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int32],
+    counts: npt.NDArray[Any],
+    weights: npt.NDArray[Any],
+    alpha: npt.NDArray[Any],
+    max_rounds: int,
+    tolerance: float,
+    statistics: npt.NDArray[Any],
+    expected: npt.NDArray[Any],
+) -> None:
+    """Handle each document of a shard; fill statistics (words x topics) and expected counts (documents x topics)."""
+    n_topics = alpha.size
+    largest = 0
+    for d in range(indptr.size - 1):
+        largest = max(largest, indptr[d + 1] - indptr[d])
+    shares = np.empty((largest, n_topics), weights.dtype)
+    fresh = np.empty(n_topics, weights.dtype)
+    for d in range(indptr.size - 1):
+        start, stop = indptr[d], indptr[d + 1]
+        expected[d] = 0
+        shares[: stop - start] = 0
+        # In the first round nothing is known of the words to come: each sees those before it.
+        for _ in range(max_rounds):
+            change = 0.0
+            for i in range(start, stop):
+                row = weights[columns[i]]
+                change += _update_entry(row, counts[i], alpha, expected[d], shares[i - start], fresh)
+            if change < tolerance * n_topics:
+                break
+        for i in range(start, stop):
+            statistics[columns[i]] += counts[i] * shares[i - start]
+
+
+@dataclass(frozen=True)
+class Cvb0(LdaStep):
+    """q(z_d) by zeroth-order collapsed updates given exp(t(beta)). It optimises no bound.
+
+    Parameters
+    ----------
+    max_rounds : int
+        At most this many rounds over a document's words.
+    tolerance : float
+        Stop when the mean absolute change of the expected topic counts, over topics, is below this.
+    precision : {"float32", "float64"}
+        The arithmetic of the inner loops.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-3
+    precision: str = "float32"
+
+    name = "cvb0"
+
+    def run(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
+        """Iterate on each document; `local` is the normalised alpha + E[n_dk]."""
+        shard = prepared.documents.slice(start, stop)
+        statistics = np.zeros_like(prepared.weights)
+        expected = np.empty((stop - start, model.n_topics), prepared.weights.dtype)
+        cvb0_documents(
+            shard.indptr,
+            shard.words,
+            shard.counts,
+            prepared.weights,
+            model.alpha.astype(prepared.weights.dtype),
+            self.max_rounds,
+            self.tolerance,
+            statistics,
+            expected,
+        )
+        local: Array = model.alpha + expected.astype(np.float64)
+        return LocalResult({"topics": statistics}, local / local.sum(axis=1, keepdims=True))

@@ -1,0 +1,49 @@
+"""Latent Dirichlet allocation: the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvi.data.documents import Documents
+from ssvi.families.dirichlet import Dirichlet
+from ssvi.models.base import Block, Model
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class LDA(Model):
+    """beta_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha), z ~ theta_d, w ~ beta_z.
+
+    The one global block is `topics` (K x V); eta_n(w, z) counts how often each word has each topic.
+    """
+
+    n_words: int
+    alpha: Array
+    eta: float
+
+    name = "lda"
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+        return len(self.alpha)
+
+    def blocks(self) -> Mapping[str, Block]:
+        """Return the topics."""
+        return {"topics": Block(Dirichlet(), np.full((1, 1), self.eta), (self.n_topics, self.n_words))}
+
+    def init(self, rng: np.random.Generator) -> dict[str, Array]:
+        """Return lambda near 1, a little different everywhere (Hoffman et al. 2010)."""
+        return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words))}
+
+    def simulate(self, rng: np.random.Generator, n: int, length: float = 50.0) -> tuple[dict[str, Array], Documents]:
+        """Draw topics, then n documents of Poisson(length) words each."""
+        topics = rng.dirichlet(np.full(self.n_words, self.eta), self.n_topics)
+        counts = np.zeros((n, self.n_words), dtype=np.int64)
+        for d in range(n):
+            mixture = rng.dirichlet(self.alpha) @ topics
+            counts[d] = rng.multinomial(rng.poisson(length), mixture / mixture.sum())
+        return {"topics": topics}, Documents.from_matrix(counts)

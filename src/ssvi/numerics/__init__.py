@@ -1,0 +1,1 @@
+"""What several kernels share: special functions, random streams, gamma draws and their derivatives."""

@@ -1,0 +1,26 @@
+"""The one way this library compiles a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Sums may be reassociated, so that they vectorise, and multiplications fused. NaN and infinity keep their
+# meaning: the engine looks for them. For one compiled kernel the order of a sum is fixed.
+_REASSOCIATE = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` to serial machine code that holds no interpreter lock and is cached on disk."""
+    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    return compiled
+
+
+def vector_kernel(function: Function) -> Function:
+    """Compile `function` as `kernel` does, and let its sums be reordered for SIMD."""
+    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATE)(function)
+    return compiled

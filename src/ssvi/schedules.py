@@ -1,0 +1,56 @@
+"""Step sizes rho^(t) as plain callables of the step number t = 1, 2, ..."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Schedule(Protocol):
+    """Anything that turns the number of a step, from 1, into a step size in (0, 1]."""
+
+    def __call__(self, step: int) -> float:
+        """Return rho^(t)."""
+        ...
+
+
+@dataclass(frozen=True)
+class PowerSchedule:
+    """rho^(t) = min(1, scale (t + offset)^-decay), the paper's s t^-kappa with a delay.
+
+    The sum of steps diverges and the sum of their squares does not for 0.5 < decay <= 1.
+
+    >>> PowerSchedule(decay=0.5, offset=0.0)(4)
+    0.5
+    """
+
+    decay: float = 0.75
+    offset: float = 10.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.decay >= 0:
+            raise ValueError(f"decay must be 0 or more, not {self.decay!r}.")
+        if not self.offset >= 0:
+            raise ValueError(f"offset must be 0 or more, not {self.offset!r}.")
+        if not self.scale > 0:
+            raise ValueError(f"scale must be positive, not {self.scale!r}.")
+
+    def __call__(self, step: int) -> float:
+        """Return rho^(t)."""
+        return min(1.0, self.scale * (step + self.offset) ** -self.decay)
+
+
+@dataclass(frozen=True)
+class ConstantSchedule:
+    """rho^(t) = value."""
+
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.value <= 1:
+            raise ValueError(f"a step size must be in (0, 1], not {self.value!r}.")
+
+    def __call__(self, step: int) -> float:
+        """Return the value."""
+        return self.value

@@ -1,0 +1,9 @@
+"""Names for the types that run through the whole library."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer]
