@@ -1,0 +1,29 @@
+"""Structured stochastic variational inference (Hoffman and Blei, AISTATS 2015).
+
+The estimators live at the top: `ssvi.LatentDirichletAllocation`. Below them, `ssvi.engine` runs any model of
+`ssvi.models` with any of `ssvi.local_steps` and any of `ssvi.global_steps`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ssvi.estimators.lda import LatentDirichletAllocation
+
+__version__ = "0.1.0"
+__all__ = ["LatentDirichletAllocation", "__version__"]
+
+_HOMES = {"LatentDirichletAllocation": "ssvi.estimators.lda"}
+
+
+def __getattr__(name: str) -> Any:
+    # Estimators bring scikit-learn with them; whoever wants only the core does not wait for it.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ssvi' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

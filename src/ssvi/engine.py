@@ -141,6 +141,15 @@ def run(
     return state
 
 
+def prior_bound(model: Model, state: State) -> float:
+    """Return E_q[log p(beta) - log q(beta)], the part of the ELBO that the local bounds do not hold."""
+    total = 0.0
+    for name, block in model.blocks().items():
+        prior = np.broadcast_to(block.prior, block.shape)
+        total += float(block.family.negative_divergence(state.parameters[name], prior).sum())
+    return total
+
+
 def _represented(problem: Problem, seen: int) -> float:
     """Return N_t."""
     if problem.population is None:

@@ -84,6 +84,12 @@ class ExponentialFamily(ABC):
         """Return V(beta, lambda) x of the paper, without ever forming V."""
         return self.fisher_solve(lam, self.pullback(lam, draw, x))
 
+    def negative_divergence(self, lam: Array, prior: Array) -> Array:
+        """Return E_q[log p(beta) - log q(beta)] = -KL(q || p) = (eta - lambda) . E_q[t] - A(eta) + A(lambda)."""
+        inner = ((prior - lam) * self.mean_stats(lam)).sum(axis=-1)
+        result: Array = inner - self.log_normalizer(prior) + self.log_normalizer(lam)
+        return result
+
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Tell for each natural parameter whether it is finite and, where it must be, positive."""
         inside: npt.NDArray[np.bool_] = np.isfinite(lam) & ((lam > 0) | ~np.asarray(self.positive))

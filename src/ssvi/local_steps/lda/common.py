@@ -29,10 +29,8 @@ class Prepared:
         The minibatch, its words numbered by their place in `words`.
     words : (W,) integers
         The minibatch's vocabulary.
-    weights : (W, K)
-        exp(t(beta)), a row a word.
-    table : (W, K) or (0, K)
-        Running sums over k of alpha_k times the weights, where the step asked for them.
+    weights : (W, K or more)
+        exp(t(beta)), a row a word; columns past K are 0.
     """
 
     documents: Documents
@@ -40,12 +38,12 @@ class Prepared:
     weights: npt.NDArray[np.floating[Any]]
 
 
-def _vocabulary(documents: Documents) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _vocabulary(documents: Documents) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
     """Return the distinct words of some documents, sorted, and each entry's place among them."""
     present = np.zeros(documents.n_words, dtype=np.bool_)
     present[documents.words] = True
-    place = np.cumsum(present, dtype=np.int32) - 1
-    return np.flatnonzero(present), place[documents.words].astype(np.int32)
+    place = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
+    return np.flatnonzero(present), place[documents.words]
 
 
 class LdaStep(LocalStep):
@@ -61,10 +59,17 @@ class LdaStep(LocalStep):
         dtype = np.dtype(self.precision)
         topics = views["topics"]
         chosen = topics if len(words) == topics.shape[1] else topics[:, words]
-        weights = np.exp(chosen.T.astype(dtype, order="C"))
-        np.maximum(weights, dtype.type(_SMALLEST_WEIGHT), out=weights)
+        weights = np.zeros((len(words), self._width(model.n_topics)), dtype)
+        filled = weights[:, : model.n_topics]
+        filled[:] = chosen.T
+        np.exp(filled, out=filled)
+        np.maximum(filled, dtype.type(_SMALLEST_WEIGHT), out=filled)
         documents = Documents(tight.indptr, columns, self._counts(tight.counts), len(words))
         return Prepared(documents, words, weights)
+
+    def _width(self, n_topics: int) -> int:
+        """Return how many columns the kernel wants the weights to have."""
+        return n_topics
 
     def _counts(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return counts as the kernel takes them."""

@@ -47,7 +47,7 @@ def _update_entry(
 @kernel
 def cvb0_documents(
     indptr: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int32],
+    columns: npt.NDArray[np.uint32],
     counts: npt.NDArray[Any],
     weights: npt.NDArray[Any],
     alpha: npt.NDArray[Any],

@@ -25,57 +25,106 @@ from ssvi.typing import Array
 @kernel
 def prior_table(weights: npt.NDArray[Any], alpha: Array) -> npt.NDArray[Any]:
     """Return, for each word, the running sums over k of alpha_k beta_kw."""
-    table = np.empty_like(weights)
+    table = np.empty((weights.shape[0], alpha.size), weights.dtype)
     for word in range(weights.shape[0]):
         total = 0.0
-        for k in range(weights.shape[1]):
+        for k in range(alpha.size):
             total += alpha[k] * weights[word, k]
             table[word, k] = total
     return table
 
 
+# Indices here are unsigned: for signed ones numba adds a test for negative values to every access, and the kernel
+# takes a third longer.
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+
+
 @kernel
-def _bisect(running: npt.NDArray[Any], level: float) -> int:
-    """Return the first k whose running sum exceeds `level`, or the last k."""
-    low, high = 0, running.size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if running[middle] > level:
-            high = middle
-        else:
-            low = middle + 1
+def _from_prior(table: npt.NDArray[Any], word: np.uint32, level: float) -> np.uint64:
+    """Return the first topic whose running sum exceeds `level`, or the last one."""
+    low, size = np.uint64(0), np.uint64(table.shape[1])
+    while size > _ONE:
+        half = size >> _ONE
+        if table[word, low + half - _ONE] <= level:
+            low += half
+        size -= half
     return low
 
 
 @kernel
-def _draw_topic(
-    row: npt.NDArray[Any],
-    table_row: npt.NDArray[Any],
+def _sweep(
+    words: npt.NDArray[np.uint32],
+    weights: npt.NDArray[Any],
+    table: npt.NDArray[Any],
+    topics: npt.NDArray[np.uint32],
     tally: npt.NDArray[Any],
-    active: npt.NDArray[np.int32],
-    n_active: int,
-    running: npt.NDArray[Any],
-    chance: float,
-) -> int:
-    """Return the topic of one token, given the tally of its document's other tokens."""
-    total = 0.0
-    for j in range(n_active):
-        k = active[j]
-        total += tally[k] * row[k]
-        running[j] = total
-    level = chance * (total + table_row[table_row.size - 1])
-    if level < total:
-        j = 0
-        while running[j] <= level:
-            j += 1
-        return active[j]
-    return _bisect(table_row, level - total)
+    slots: npt.NDArray[np.uint32],
+    place: npt.NDArray[np.uint32],
+    before: npt.NDArray[Any],
+    n_active: np.uint64,
+    first: bool,
+    state: np.uint64,
+) -> tuple[np.uint64, np.uint64]:
+    """Draw the topic of each token of one document in turn, given all others; return n_active and the state after it.
+
+    The document's topics stand in the first `n_active` slots, in any order, with their tallies; `place` tells where.
+    The empty topic K fills the other slots, and is the place of topics that have none. Slots are read in groups of
+    four: that shortens the chain of additions which each wait for the last, and the choice inside the group that is
+    hit needs no branch. (The draw is written out here: a call with this many arrays costs as much as the draw.)
+    """
+    active, amounts = slots.reshape(-1), tally.reshape(-1)
+    n_topics = np.uint64(table.shape[1])
+    one = before.dtype.type(1)
+    for token in range(np.uint64(words.size)):
+        word = words[token]
+        if not first:
+            old = topics[token]
+            at = place[old]
+            amounts[at] -= one
+            if amounts[at] == 0:
+                n_active -= _ONE
+                last = active[n_active]
+                active[at], amounts[at], place[last] = last, amounts[n_active], at
+                active[n_active], amounts[n_active], place[old] = n_topics, 0, n_topics
+        total = before.dtype.type(0)
+        groups = (n_active + _THREE) >> _TWO
+        for g in range(groups):
+            before[g] = total
+            a = tally[g, 0] * weights[word, slots[g, 0]]
+            b = tally[g, 1] * weights[word, slots[g, 1]]
+            c = tally[g, 2] * weights[word, slots[g, 2]]
+            d = tally[g, 3] * weights[word, slots[g, 3]]
+            total += (a + b) + (c + d)
+        before[groups] = total
+        chance, state = uniform(state)
+        level = before.dtype.type(chance * (total + table[word, n_topics - _ONE]))
+        if level < total:
+            g = np.uint64(0)
+            while before[g + _ONE] <= level:
+                g += _ONE
+            level -= before[g]
+            a = tally[g, 0] * weights[word, slots[g, 0]]
+            b = a + tally[g, 1] * weights[word, slots[g, 1]]
+            c = b + tally[g, 2] * weights[word, slots[g, 2]]
+            where = (g << _TWO) + np.uint64(level >= a) + np.uint64(level >= b) + np.uint64(level >= c)
+            where = min(where, n_active - _ONE)  # rounding may point past the last topic
+            topic = np.uint64(active[where])
+        else:
+            topic = _from_prior(table, word, level - total)
+            where = np.uint64(place[topic])
+            if where == n_topics:
+                where = n_active
+                active[where], place[topic] = topic, where
+                n_active += _ONE
+        amounts[where] += one
+        topics[token] = topic
+    return n_active, state
 
 
 @kernel
 def gibbs_documents(
     indptr: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int32],
+    columns: npt.NDArray[np.uint32],
     counts: npt.NDArray[np.int32],
     weights: npt.NDArray[Any],
     table: npt.NDArray[Any],
@@ -88,50 +137,58 @@ def gibbs_documents(
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps. The first sweep draws each token given those before it.
+    `sweeps` sweeps. The first sweep draws each token given those before it. `weights` has a spare column for the
+    empty topic.
     """
-    n_topics = weights.shape[1]
+    n_topics = table.shape[1]
+    longest = _longest(indptr, counts)
+    words, topics = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
+    tally = np.zeros((n_topics // 4 + 1, 4), weights.dtype)
+    slots = np.full((n_topics // 4 + 1, 4), n_topics, np.uint32)
+    active, amounts = slots.reshape(-1), tally.reshape(-1)
+    place = np.full(n_topics + 1, n_topics, np.uint32)
+    before = np.empty(n_topics // 4 + 2, weights.dtype)
+    for d in range(indptr.size - 1):
+        length = _expand(columns[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]], words)
+        own = words[:length]
+        state, n_active = keys[d], np.uint64(0)
+        for sweep in range(sweeps):
+            n_active, state = _sweep(
+                own, weights, table, topics, tally, slots, place, before, n_active, sweep == 0, state
+            )
+            if sweep >= sweeps - kept:
+                for token in range(np.uint64(length)):
+                    statistics[own[token], topics[token]] += 1
+                for j in range(n_active):
+                    tallies[d, active[j]] += amounts[j]
+        tally[:] = 0
+        slots[:] = n_topics
+        place[:] = n_topics
+
+
+@kernel
+def _expand(
+    columns: npt.NDArray[np.uint32], counts: npt.NDArray[np.int32], words: npt.NDArray[np.uint32]
+) -> int:
+    """Write out each entry as often as it counts; return the number of tokens."""
+    token = 0
+    for i in range(columns.size):
+        for _ in range(counts[i]):
+            words[token] = columns[i]
+            token += 1
+    return token
+
+
+@kernel
+def _longest(indptr: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> int:
+    """Return the number of tokens of the longest document."""
     longest = 0
     for d in range(indptr.size - 1):
-        longest = max(longest, counts[indptr[d] : indptr[d + 1]].sum())
-    topics = np.empty(longest, np.int32)
-    tally = np.zeros(n_topics, weights.dtype)
-    active = np.empty(n_topics, np.int32)
-    place = np.empty(n_topics, np.int32)
-    running = np.empty(n_topics, np.float64)
-    for d in range(indptr.size - 1):
-        state = keys[d]
-        n_active = 0
-        for sweep in range(sweeps):
-            token = 0
-            keep = sweep >= sweeps - kept
-            for i in range(indptr[d], indptr[d + 1]):
-                word = columns[i]
-                for _ in range(counts[i]):
-                    if sweep > 0:
-                        k = topics[token]
-                        tally[k] -= 1
-                        if tally[k] == 0:
-                            n_active -= 1
-                            last = active[n_active]
-                            active[place[k]] = last
-                            place[last] = place[k]
-                    chance, state = uniform(state)
-                    k = _draw_topic(weights[word], table[word], tally, active, n_active, running, chance)
-                    if tally[k] == 0:
-                        active[n_active] = k
-                        place[k] = n_active
-                        n_active += 1
-                    tally[k] += 1
-                    topics[token] = k
-                    token += 1
-                    if keep:
-                        statistics[word, k] += 1
-            if keep:
-                for j in range(n_active):
-                    tallies[d, active[j]] += tally[active[j]]
-        for j in range(n_active):
-            tally[active[j]] = 0
+        length = 0
+        for i in range(indptr[d], indptr[d + 1]):
+            length += counts[i]
+        longest = max(longest, length)
+    return longest
 
 
 @dataclass(frozen=True)
@@ -182,10 +239,14 @@ class Gibbs(LdaStep):
     def _counts(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return counts.astype(np.int32)
 
+    def _width(self, n_topics: int) -> int:
+        # At least one spare column, and rows that begin with a cache line.
+        return (n_topics // 16 + 1) * 16
+
     def run(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> LocalResult:
         """Sample each document; `local` is the mean of E[theta | z] over the kept sweeps."""
         shard = prepared.documents.slice(start, stop)
-        statistics = np.zeros(prepared.weights.shape, dtype=np.int32)
+        statistics = np.zeros(prepared.table.shape, dtype=np.int32)
         tallies = np.zeros((stop - start, model.n_topics))
         gibbs_documents(
             shard.indptr,

@@ -81,7 +81,7 @@ def _prior_bound(gamma: Array, alpha: Array) -> float:
 @kernel
 def mean_field_documents(
     indptr: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int32],
+    columns: npt.NDArray[np.uint32],
     counts: npt.NDArray[Any],
     weights: npt.NDArray[Any],
     alpha: Array,

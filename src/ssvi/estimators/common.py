@@ -1,0 +1,86 @@
+"""What every estimator does with its parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ssvi.data.documents import Documents
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.registry import lookup
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave the estimator as it was if anything goes wrong inside."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def make_global_step(choice: str | GlobalStep) -> GlobalStep:
+    """Return the global step that a parameter names or is."""
+    if isinstance(choice, GlobalStep):
+        return choice
+    return lookup("ssvi.global_steps", GlobalStep, choice, "global_step")()
+
+
+def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> LocalStep:
+    """Return the local step of `model` that a parameter names or is; a named one gets those options it knows."""
+    if isinstance(choice, LocalStep):
+        if choice.model != model:
+            raise ValueError(f"local_step {choice!r} is for the model {choice.model!r}, and this one is {model!r}.")
+        return choice
+    kind = lookup(f"ssvi.local_steps.{model}", LocalStep, choice, "local_step")
+    assert dataclasses.is_dataclass(kind)
+    known = {field.name for field in dataclasses.fields(kind)}
+    step = kind(**{name: value for name, value in options.items() if name in known})
+    assert isinstance(step, LocalStep)
+    return step
+
+
+def make_seed(random_state: Any) -> int:
+    """Return the seed of a fit: an integer is itself, anything else is asked for one."""
+    if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str) -> None:
+    """Raise one clear sentence unless the value of a parameter meets the condition."""
+    try:
+        met = not isinstance(value, bool) and condition(value)
+    except TypeError:
+        met = False
+    if not met:
+        raise ValueError(f"{name} must be {wanted}, not {value!r}.")
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a parameter is an integer of Python or NumPy."""
+    return isinstance(value, numbers.Integral)
+
+
+def check_counts(documents: Documents, where: str, *, allow_empty: bool = False) -> None:
+    """Raise if a count is negative or, unless that is allowed, if there are no words at all."""
+    counts = documents.counts
+    if counts.size and counts.min() < 0:
+        entry = int(np.argmin(counts))
+        row = int(np.searchsorted(documents.indptr, entry, side="right")) - 1
+        raise ValueError(
+            f"Negative values in data passed to {where}: {counts[entry]} at row {row}, column "
+            f"{documents.words[entry]}; counts must be 0 or more."
+        )
+    if not allow_empty and not counts.any():
+        raise ValueError(f"There are no words in the data passed to {where}: every count is 0.")

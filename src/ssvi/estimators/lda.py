@@ -1,0 +1,410 @@
+"""Latent Dirichlet allocation in the form of a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ssvi import engine
+from ssvi.backends.threads import Threads
+from ssvi.data.documents import Documents
+from ssvi.engine import Callback, Info, Problem, State
+from ssvi.estimators.common import (
+    check_counts,
+    is_whole,
+    make_global_step,
+    make_local_step,
+    make_seed,
+    require,
+    unchanged_on_error,
+)
+from ssvi.evaluation.document_completion import document_completion
+from ssvi.evaluation.held_out import HeldOut
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.models.lda import LDA
+from ssvi.numerics.random import derive_key
+from ssvi.progress import Progress
+from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule
+from ssvi.typing import Array
+
+
+class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Topics of documents, fitted by structured stochastic variational inference.
+
+    It takes the place of `sklearn.decomposition.LatentDirichletAllocation`: parameters and attributes of that class
+    have their names and meanings here, but for the defaults and where a line below says so.
+
+    Parameters
+    ----------
+    n_components : int
+        The number of topics K.
+    doc_topic_prior : float or array of K floats, optional
+        alpha, the Dirichlet prior of a document's topic weights; 1 / K by default.
+    topic_word_prior : float, optional
+        eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.
+    global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
+        How q(beta) is updated (the M-step).
+    local_step : {"auto", "gibbs", "cvb0", "mean_field"} or LocalStep
+        How each document's topics are found (the E-step). "auto" is "gibbs" where all counts of the data at hand are
+        whole, and "mean_field" elsewhere.
+    learning_method : {"online", "batch"}
+        "online" goes by minibatches. "batch" sees all documents in every step; for global steps that draw nothing
+        ("mean_field", "map") the step size is then 1, which is coordinate ascent.
+    learning_decay, learning_offset, learning_scale : float
+        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ...
+    population_ramp : bool
+        Let a minibatch stand for the documents seen so far, during the first pass, and not for all at once.
+    max_iter : int
+        Passes over the data in `fit`.
+    batch_size : int
+        Documents in a minibatch.
+    evaluate_every : int
+        Compute the training data's `perplexity` after every so many passes, and stop when it changes by less than
+        `perp_tol`. 0 or less: never.
+    total_samples : int, optional
+        N for `partial_fit`: how many documents there will be. By default as many as have been seen so far.
+        (scikit-learn has a million.) `fit` knows N.
+    perp_tol : float
+        See `evaluate_every`.
+    mean_change_tol, max_doc_update_iter : float, int
+        When the "mean_field" and "cvb0" local steps stop on a document; an instance brings its own.
+    n_jobs : int, optional
+        Threads; None is 1, -1 is all processors. The result does not depend on it.
+    verbose : "auto" or int
+        Show progress on stderr: always (1), never (0), or where it is a terminal and the fit takes over two seconds.
+    random_state : int, RandomState or None
+        The seed. The same integer gives the same result, bit for bit.
+    callbacks : list of callables, optional
+        Each is called with the engine's State and Info after every step; a true answer ends the fit there.
+
+    Attributes
+    ----------
+    components_ : (K, V)
+        lambda, the Dirichlet parameters of q(beta).
+    topic_word_ : (K, V)
+        E_q[beta], the topics; rows sum to 1.
+    exp_dirichlet_component_ : (K, V)
+        exp(E_q[log beta]).
+    history_ : list of Info
+        What happened in each step: step size, bound, coordinates guarded, seconds.
+    bound_ : float
+        An estimate of the evidence lower bound per word, from the local bounds of the last pass; NaN if the local
+        step optimises none. (scikit-learn stores a perplexity under this name.)
+    n_batch_iter_, n_iter_ : int
+        Steps taken, and passes over the data begun.
+    doc_topic_prior_, topic_word_prior_ : (K,) array, float
+        alpha and eta.
+    random_state_ : int
+        The seed that was used.
+    n_features_in_, feature_names_in_ : int, array
+        The vocabulary's size and, where X had names, its words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ssvi import LatentDirichletAllocation
+    >>> counts = np.array([[4, 3, 0, 0], [5, 2, 0, 1], [0, 0, 6, 2], [0, 1, 3, 5]] * 20)
+    >>> lda = LatentDirichletAllocation(2, batch_size=20, max_iter=20, random_state=0).fit(counts)
+    >>> lda.transform(counts[:3]).argmax(axis=1).tolist() in ([0, 0, 1], [1, 1, 0])
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        doc_topic_prior: float | Sequence[float] | None = None,
+        topic_word_prior: float | None = None,
+        global_step: str | GlobalStep = "ssvi_a",
+        local_step: str | LocalStep = "auto",
+        learning_method: str = "online",
+        learning_decay: float = 0.75,
+        learning_offset: float = 10.0,
+        learning_scale: float = 1.0,
+        population_ramp: bool = True,
+        max_iter: int = 10,
+        batch_size: int = 128,
+        evaluate_every: int = -1,
+        total_samples: int | None = None,
+        perp_tol: float = 1e-1,
+        mean_change_tol: float = 1e-3,
+        max_doc_update_iter: int = 100,
+        n_jobs: int | None = None,
+        verbose: int | str = "auto",
+        random_state: Any = None,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.global_step = global_step
+        self.local_step = local_step
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.learning_scale = learning_scale
+        self.population_ramp = population_ramp
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.evaluate_every = evaluate_every
+        self.total_samples = total_samples
+        self.perp_tol = perp_tol
+        self.mean_change_tol = mean_change_tol
+        self.max_doc_update_iter = max_doc_update_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit topics to a documents x words matrix of counts, from a fresh start."""
+        with unchanged_on_error(self):
+            documents = self._documents(X, "fit", reset=True)
+            local_step = self._local_step(documents)
+            batch_size = len(documents) if self.learning_method == "batch" else self.batch_size
+            self._begin(documents.n_words)
+            with Threads(self.n_jobs) as backend:
+                problem = self._problem(local_step, len(documents), backend)
+                total = self.max_iter * -(-len(documents) // batch_size)
+                callbacks, progress = self._callbacks(total)
+                if self.evaluate_every > 0:
+                    callbacks.append(self._perplexity_monitor(documents, batch_size))
+                state = engine.run(
+                    problem,
+                    self._state,
+                    documents,
+                    sweeps=self.max_iter,
+                    batch_size=batch_size,
+                    callbacks=callbacks,
+                )
+            progress.close()
+            self._finish(state, documents)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on with further documents: one step for each `batch_size` rows, in the order given."""
+        first = not hasattr(self, "_state")
+        with unchanged_on_error(self):
+            documents = self._documents(X, "partial_fit", reset=first)
+            local_step = self._local_step(documents)
+            if first:
+                self._begin(documents.n_words)
+            self.history_ = list(self.history_)
+            state = self._state
+            starts = range(0, len(documents), self.batch_size)
+            with Threads(self.n_jobs) as backend:
+                problem = self._problem(local_step, self.total_samples, backend)
+                callbacks, progress = self._callbacks(state.step + len(starts))
+                for start in starts:
+                    batch = documents.slice(start, min(start + self.batch_size, len(documents)))
+                    state, info = engine.step(problem, state, batch)
+                    if any([callback(state, info) for callback in callbacks]):
+                        break
+            progress.close()
+            self._finish(state, documents)
+        return self
+
+    def transform(self, X: Any, *, normalize: bool = True) -> Array:
+        """Return each document's topic weights given the topics E_q[beta], documents x topics.
+
+        A document without words has the prior's weights. With `normalize=False` a row is alpha + the expected number
+        of the document's words in each topic. A document's row does not depend on what else is in X.
+        """
+        check_is_fitted(self)
+        documents = self._documents(X, "transform", reset=False)
+        keys = documents.content_keys(derive_key(self.random_state_, "transform"))
+        with Threads(self.n_jobs) as backend:
+            views = {"topics": np.log(self.topic_word_)}
+            weights = backend.map_local(self._local_step(documents), self._model(), views, documents, keys)
+        if not normalize:
+            weights = weights * (documents.lengths() + self.doc_topic_prior_.sum())[:, None]
+        # A table of single-precision counts gets single-precision weights.
+        return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
+
+    def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> Array:
+        """Fit, then return the same documents' topic weights."""
+        return self.fit(X).transform(X, normalize=normalize)
+
+    def held_out(self, X: Any) -> HeldOut:
+        """Return the log probability of half of each document's words given the other half (document completion)."""
+        check_is_fitted(self)
+        documents = self._documents(X, "score", reset=False)
+        check_counts(documents, f"{type(self).__name__}.score")
+        with Threads(self.n_jobs) as backend:
+            return document_completion(self.topic_word_, self.doc_topic_prior_, documents, backend=backend)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability per word of half of each document's words given the other half.
+
+        This is document completion at the topics E_q[beta]: higher is better, and it is comparable between any two
+        fits of one corpus. (scikit-learn returns a variational bound on the whole data here.)
+        """
+        return self.held_out(X).mean
+
+    def perplexity(self, X: Any) -> float:
+        """Return exp(-score(X)): the perplexity of half of each document's words given the other half."""
+        return float(np.exp(-self.score(X)))
+
+    @property
+    def components_(self) -> Array:
+        """lambda."""
+        return self._state.parameters["topics"]
+
+    @property
+    def topic_word_(self) -> Array:
+        """E_q[beta]."""
+        lam = self.components_
+        result: Array = lam / lam.sum(axis=1, keepdims=True)
+        return result
+
+    @property
+    def exp_dirichlet_component_(self) -> Array:
+        """exp(E_q[log beta])."""
+        result: Array = np.exp(self._model().blocks()["topics"].family.mean_stats(self.components_))
+        return result
+
+    @property
+    def n_batch_iter_(self) -> int:
+        """Steps taken so far."""
+        return self._state.step
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _documents(self, X: Any, method: str, *, reset: bool) -> Documents:
+        """Check parameters and data; return the data as documents."""
+        self._check_parameters()
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", accept_large_sparse=True)
+        documents = Documents.from_matrix(X)
+        where = f"{type(self).__name__}.{method}"
+        check_counts(documents, where, allow_empty=method == "transform")
+        return documents
+
+    def _check_parameters(self) -> None:
+        require("n_components", self.n_components, lambda v: is_whole(v) and v >= 1, "an integer of 1 or more")
+        for name in ("max_iter", "batch_size", "max_doc_update_iter"):
+            require(name, getattr(self, name), lambda v: is_whole(v) and v >= 1, "an integer of 1 or more")
+        for name in ("learning_decay", "learning_offset", "perp_tol", "mean_change_tol"):
+            require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
+        require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
+        if self.topic_word_prior is not None:
+            require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
+        if self.total_samples is not None:
+            require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
+        if self.learning_method not in ("online", "batch"):
+            raise ValueError(f"learning_method must be 'online' or 'batch', not {self.learning_method!r}.")
+        if self.verbose != "auto" and not isinstance(self.verbose, (int, np.integer)):
+            raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
+        self._alpha()
+
+    def _alpha(self) -> Array:
+        """Return alpha for each topic."""
+        given = 1.0 / self.n_components if self.doc_topic_prior is None else self.doc_topic_prior
+        alpha = np.asarray(given, dtype=float)
+        if alpha.ndim == 0:
+            alpha = np.full(self.n_components, alpha)
+        if alpha.shape != (self.n_components,) or not (np.isfinite(alpha).all() and (alpha > 0).all()):
+            raise ValueError(
+                f"doc_topic_prior must be a positive number, or {self.n_components} of them (one for each topic), "
+                f"not {self.doc_topic_prior!r}."
+            )
+        return alpha
+
+    def _begin(self, n_words: int) -> None:
+        """Set what a fresh fit starts from."""
+        self.doc_topic_prior_ = self._alpha()
+        self.topic_word_prior_ = float(
+            1.0 / self.n_components if self.topic_word_prior is None else self.topic_word_prior
+        )
+        self.random_state_ = make_seed(self.random_state)
+        self.history_: list[Info] = []
+        self._n_words = n_words
+        self._state = engine.init(self._model(), self.random_state_)
+
+    def _model(self) -> LDA:
+        return LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_)
+
+    def _local_step(self, documents: Documents) -> LocalStep:
+        choice = self.local_step
+        if isinstance(choice, str) and choice == "auto":
+            choice = "gibbs" if documents.is_whole() else "mean_field"
+        step = make_local_step(
+            choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol
+        )
+        step.check(documents)
+        return step
+
+    def _problem(self, local_step: LocalStep, population: float | None, backend: Threads) -> Problem:
+        global_step = make_global_step(self.global_step)
+        schedule: Schedule = PowerSchedule(self.learning_decay, self.learning_offset, self.learning_scale)
+        if self.learning_method == "batch" and not global_step.stochastic:
+            schedule = ConstantSchedule()
+        return Problem(
+            model=self._model(),
+            local_step=local_step,
+            global_step=global_step,
+            schedule=schedule,
+            population=None if population is None else int(population),
+            ramp=self.population_ramp,
+            backend=backend,
+        )
+
+    def _callbacks(self, total_steps: int) -> tuple[list[Callback], Progress]:
+        """Return the engine's callbacks: the history, the progress line, the user's own."""
+        progress = Progress(total_steps, "lda")
+        show = sys.stderr.isatty() if self.verbose == "auto" else bool(self.verbose)
+        own: list[Callback] = [lambda state, info: self.history_.append(info)]
+        return own + ([progress] if show else []) + list(self.callbacks or []), progress
+
+    def _perplexity_monitor(self, documents: Documents, batch_size: int) -> Callable[[State, Info], bool]:
+        """Return a callback that stops once the perplexity of the training documents changes little."""
+        every = self.evaluate_every * -(-len(documents) // batch_size)
+        last = np.inf
+
+        def monitor(state: State, info: Info) -> bool:
+            nonlocal last
+            if info.step % every:
+                return False
+            lam = state.parameters["topics"]
+            topics = lam / lam.sum(axis=1, keepdims=True)
+            with Threads(self.n_jobs) as backend:
+                held_out = document_completion(topics, self.doc_topic_prior_, documents, backend=backend)
+            perplexity = float(np.exp(-held_out.mean))
+            settled = abs(last - perplexity) < self.perp_tol
+            last = perplexity
+            return settled
+
+        return monitor
+
+    def _finish(self, state: State, documents: Documents) -> None:
+        """Store the result of a fit."""
+        self._state = state
+        per_pass = self.history_[-1].population
+        begun = self.history_[-1].documents_seen
+        self.n_iter_ = int(np.ceil(begun / max(per_pass, len(documents))))
+        self.bound_ = self._bound(documents)
+
+    def _bound(self, documents: Documents) -> float:
+        """Return the local bounds of the last pass plus the topics' own term, per word."""
+        steps = [info for info in self.history_ if info.documents_seen > self._state.documents_seen - len(documents)]
+        if any(info.bound is None for info in steps):
+            return float("nan")
+        local = sum(info.bound for info in steps if info.bound is not None)
+        return (local + engine.prior_bound(self._model(), self._state)) / float(documents.lengths().sum())

@@ -1,0 +1,47 @@
+"""States on disk: arrays and JSON in one .npz file, which runs no code when it is loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from ssvi.engine import State
+
+_FORMAT = "ssvi-state-1"
+
+
+def save_state(state: State, path: str | os.PathLike[str]) -> None:
+    """Write a state; `load_state` gives it back bit for bit. An existing file is replaced only by a whole one."""
+    target = Path(path)
+    meta = {
+        "format": _FORMAT,
+        "seed": state.seed,
+        "step": state.step,
+        "documents_seen": state.documents_seen,
+        "blocks": list(state.parameters),
+    }
+    arrays = {f"lambda_{i}": lam for i, lam in enumerate(state.parameters.values())}
+    partial = target.with_name(target.name + ".partial")
+    with partial.open("wb") as file:
+        np.savez(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(target)
+
+
+def load_state(path: str | os.PathLike[str]) -> State:
+    """Read what `save_state` wrote, or raise a `ValueError` that names the file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            meta = json.loads(str(file["meta"]))
+            if meta["format"] != _FORMAT:
+                raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")
+            parameters = {name: file[f"lambda_{i}"] for i, name in enumerate(meta["blocks"])}
+            return State(int(meta["seed"]), int(meta["step"]), int(meta["documents_seen"]), parameters)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{os.fspath(path)} is not a saved state: {error}.") from error

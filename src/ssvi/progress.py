@@ -1,0 +1,55 @@
+"""A line that shows how far a fit is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from ssvi.engine import Info, State
+
+_PATIENCE = 2.0  # seconds before anything is shown: short fits stay quiet
+_WIDTH = 24
+
+
+@dataclass
+class Progress:
+    """A callback of the engine that draws a bar on a terminal, and plain lines now and then elsewhere."""
+
+    total_steps: int
+    label: str = "fit"
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+    started: float = field(default_factory=time.perf_counter)
+    first_step: int | None = None
+    shown: float = 0.0
+    drawn: bool = False
+
+    def __call__(self, state: State, info: Info) -> None:
+        """Show the step just taken."""
+        now = time.perf_counter()
+        if self.first_step is None:
+            self.first_step = info.step - 1
+        interval = 0.1 if self.stream.isatty() else 10.0
+        due = now - self.started > _PATIENCE and now - self.shown > interval
+        if due or (self.drawn and info.step == self.total_steps):
+            self.shown, self.drawn = now, True
+            self._draw(info, now - self.started)
+
+    def _draw(self, info: Info, elapsed: float) -> None:
+        assert self.first_step is not None
+        share = info.step / self.total_steps
+        left = elapsed / (info.step - self.first_step) * (self.total_steps - info.step)
+        bar = ("#" * round(share * _WIDTH)).ljust(_WIDTH, ".")
+        line = f"{self.label} [{bar}] {share:4.0%} step {info.step}/{self.total_steps}, {elapsed:.0f} s, {left:.0f} s left"
+        if self.stream.isatty():
+            end = "\n" if info.step == self.total_steps else ""
+            self.stream.write(f"\r\x1b[K{line}{end}")
+        else:
+            self.stream.write(line + "\n")
+        self.stream.flush()
+
+    def close(self) -> None:
+        """End a line that was left open by a fit that stopped early."""
+        if self.drawn and self.stream.isatty():
+            self.stream.write("\n")
