@@ -43,6 +43,8 @@ class ExponentialFamily(ABC):
     name: ClassVar[str]
     positive: ClassVar[tuple[bool, ...] | bool]
     """Which natural parameters must be positive: all, or by their place on the last axis."""
+    dimension: ClassVar[int | None]
+    """The number of natural parameters of one distribution; None where any number will do."""
 
     @abstractmethod
     def log_normalizer(self, lam: Array) -> Array:

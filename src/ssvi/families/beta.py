@@ -13,3 +13,4 @@ class Beta(Dirichlet):
     """
 
     name = "beta"
+    dimension = 2

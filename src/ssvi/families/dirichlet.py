@@ -81,6 +81,7 @@ class Dirichlet(ExponentialFamily):
 
     name = "dirichlet"
     positive = True
+    dimension = None
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""

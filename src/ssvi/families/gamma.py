@@ -18,6 +18,7 @@ class Gamma(ExponentialFamily):
 
     name = "gamma"
     positive = True
+    dimension = 2
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return log Gamma(shape) - shape log(rate)."""

@@ -7,6 +7,7 @@ threads. Whoever handles document 17 of step 3 sees the same numbers.
 
 from __future__ import annotations
 
+import hashlib
 import math
 
 import numpy as np
@@ -23,7 +24,6 @@ _SHIFT_27, _SHIFT_30, _SHIFT_31 = np.uint64(27), np.uint64(30), np.uint64(31)
 _SHIFT_8, _SHIFT_11 = np.uint64(8), np.uint64(11)
 _LOW_BYTE, _ONE_BIT = np.uint64(255), np.uint64(1)
 _TO_UNIT = 2.0**-53
-_WORD = (1 << 64) - 1
 
 
 @kernel
@@ -93,28 +93,14 @@ def normal(state: np.uint64) -> tuple[float, np.uint64]:
             return sign * value, state
 
 
-def _mix(value: int) -> int:
-    """Scramble a Python integer as `scramble` does, without starting the compiler."""
-    value = ((value ^ (value >> 30)) * int(_MULTIPLIER_1)) & _WORD
-    value = ((value ^ (value >> 27)) * int(_MULTIPLIER_2)) & _WORD
-    return value ^ (value >> 31)
-
-
 def derive_key(seed: int, *path: int | str) -> int:
     """Return the 64-bit key of the stream named by `path` under `seed`.
 
     >>> derive_key(0, "draw", 3) == derive_key(0, "draw", 3) != derive_key(0, "draw", 4)
     True
     """
-    key = _mix((seed + int(_STRIDE)) & _WORD)
-    for part in path:
-        number = int.from_bytes(part.encode(), "little") if isinstance(part, str) else part
-        while True:
-            key = _mix((key * int(_STRIDE) + (number & _WORD) + 1) & _WORD)
-            number >>= 64
-            if number in (0, -1):
-                break
-    return key
+    parts = [part if isinstance(part, str) else int(part) for part in (seed, *path)]
+    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=8).digest(), "little")
 
 
 def derive_keys(key: int, count: int) -> Keys:

@@ -1,0 +1,65 @@
+"""Real text that is on every machine: the docstrings of the standard library and of installed packages.
+
+Source files are parsed with `ast` and never imported, so nothing of theirs runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import site
+import sysconfig
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+_SKIPPED_FOLDERS = {"test", "tests", "testing", "idle_test", "site-packages", "dist-packages", "__pycache__"}
+_LARGEST_FILE = 1_000_000  # bytes; larger ones are generated tables
+
+
+def default_folders() -> list[Path]:
+    """Return the folders of the standard library and of installed packages."""
+    found = [sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"], *site.getsitepackages()]
+    unique = dict.fromkeys(Path(folder).resolve() for folder in found)
+    return [folder for folder in unique if folder.is_dir()]
+
+
+def python_files(folders: Iterable[Path]) -> list[Path]:
+    """Return the Python files below some folders, without tests, in a fixed order."""
+    files: dict[Path, None] = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            inner = path.relative_to(folder).parts[:-1]
+            if not _SKIPPED_FOLDERS.intersection(inner) and path.stat().st_size <= _LARGEST_FILE:
+                files[path] = None
+    return list(files)
+
+
+def docstrings(path: Path) -> Iterator[str]:
+    """Yield the docstrings of a file's module, classes and functions; none if it is not valid Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # other people's escape sequences
+            tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield text
+
+
+def docstring_corpus(
+    files: Iterable[Path], *, shortest: int = 40, report: Callable[[int], None] = lambda done: None
+) -> list[str]:
+    """Return the distinct docstrings of some files that have at least `shortest` words, in a fixed order.
+
+    `report` is told after each file how many have been read.
+    """
+    texts: dict[str, None] = {}
+    for done, path in enumerate(files, start=1):
+        for text in docstrings(path):
+            if len(text.split()) >= shortest:
+                texts[text] = None
+        report(done)
+    return list(texts)

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from ssvi.backends import Threads
+from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.models.lda import LDA
+from ssvi.numerics.random import derive_keys
+from tests.tiny import bag, enumerate_document
+
+BETA = np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.1, 0.3, 0.5]])
+ALPHA = np.array([0.4, 0.9])
+DOCUMENTS = [[0], [0, 0, 3], [0, 1, 2, 3], [3, 3, 3, 2, 0, 0], [1, 1, 2, 2, 2, 3]]
+
+
+def _run(step, documents, beta, alpha, seed):
+    model = LDA(beta.shape[1], alpha, 1.0)
+    keys = derive_keys(seed, len(documents))
+    return Threads().map_reduce(step, model, {"topics": np.log(beta)}, documents, keys)
+
+
+@pytest.mark.parametrize("tokens", DOCUMENTS, ids=str)
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_statistics_agree_with_enumeration(tokens, precision):
+    """20,000 independent chains, one kept sweep each: 8 cells, 5 standard errors, a chance of failing under 5e-6."""
+    n = 20_000
+    _, expected = enumerate_document(tokens, BETA, ALPHA)
+    step = Gibbs(sweeps=25, kept=1, precision=precision)
+    mean = _run(step, bag([tokens] * n, 4), BETA, ALPHA, seed=1).eta_hat["topics"] / n
+    # A cell's count lies in 0, ..., m (its word's count), so its variance is at most mean (m - mean).
+    most = np.bincount(tokens, minlength=4)
+    error = np.sqrt(np.maximum(expected * (most - expected), 0.0) / n)
+    assert np.all(np.abs(mean - expected) <= 5 * error + 1e-12)
+
+
+def test_kept_sweeps_are_averaged():
+    """The chain is correlated: twice the independent error is allowed for 100 kept sweeps of 500 chains."""
+    tokens = DOCUMENTS[3]
+    _, expected = enumerate_document(tokens, BETA, ALPHA)
+    result = _run(Gibbs(sweeps=120, kept=100), bag([tokens] * 500, 4), BETA, ALPHA, seed=2)
+    assert np.all(np.abs(result.eta_hat["topics"] / 500 - expected) < 0.05)
+    np.testing.assert_allclose(result.eta_hat["topics"].sum(), 500 * len(tokens))
+    np.testing.assert_allclose(result.local.sum(axis=1), 1.0)
+
+
+def test_geweke_joint_distribution():
+    """Alternate w | z, beta and z | w, beta from a draw of the joint: its distribution must not drift.
+
+    20,000 documents in parallel, 8 rounds. The first two moments of the topic tallies are known exactly
+    (Dirichlet-multinomial); 5 standard errors for 12 comparisons, a chance of failing under 1e-5. A sampler that is
+    wrong by a little is wrong in the same direction every round.
+    """
+    rng = np.random.default_rng(0)
+    n, length = 20_000, 5
+    alpha = np.array([0.3, 0.7, 1.5])
+    beta = np.array([[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.1, 0.2, 0.6]])
+    tallies = rng.multinomial(length, rng.dirichlet(alpha, n))
+    for round_ in range(8):
+        words = sum(rng.multinomial(tallies[:, k], beta[k]) for k in range(3))
+        from ssvi.data.documents import Documents
+
+        documents = Documents.from_matrix(words)
+        theta = _run(Gibbs(sweeps=20, kept=1), documents, beta, alpha, seed=100 + round_).local
+        tallies = np.rint(theta * (length + alpha.sum()) - alpha).astype(int)
+        assert np.all(tallies.sum(axis=1) == length)
+    share = alpha / alpha.sum()
+    spread = (length + alpha.sum()) / (1 + alpha.sum())
+    covariance = length * spread * (np.diag(share) - np.outer(share, share))
+    second = covariance + np.outer(length * share, length * share)
+    for i in range(3):
+        first = tallies[:, i].astype(float)
+        assert abs(first.mean() - length * share[i]) < 5 * first.std() / np.sqrt(n)
+        for j in range(i, 3):
+            product = tallies[:, i] * tallies[:, j].astype(float)
+            assert abs(product.mean() - second[i, j]) < 5 * product.std() / np.sqrt(n)
+    expected_words = length * share @ beta
+    for v in range(4):
+        assert abs(words[:, v].mean() - expected_words[v]) < 5 * words[:, v].std() / np.sqrt(n)
+
+
+def _plain_gibbs(tokens, beta, alpha, sweeps, rng):
+    """One chain of the textbook sampler, all K probabilities at every token."""
+    topics = np.full(len(tokens), -1)
+    tally = np.zeros(len(alpha))
+    for _ in range(sweeps):
+        for i, word in enumerate(tokens):
+            if topics[i] >= 0:
+                tally[topics[i]] -= 1
+            weight = (tally + alpha) * beta[:, word]
+            topics[i] = np.searchsorted(np.cumsum(weight), rng.random() * weight.sum())
+            tally[topics[i]] += 1
+    return tally
+
+
+def test_the_sparse_kernel_agrees_with_the_plain_sampler():
+    """11 topics and 30 tokens: several groups of slots, appearing and vanishing topics.
+
+    Mean tallies of 1,500 chains each; 11 comparisons at 5 standard errors, a chance of failing under 1e-5.
+    """
+    rng = np.random.default_rng(5)
+    n_topics, n_words, n = 11, 9, 1_500
+    beta, alpha = rng.dirichlet(np.full(n_words, 0.3), n_topics), rng.gamma(1.0, 0.3, n_topics) + 0.05
+    tokens = rng.integers(n_words, size=30)
+    plain = np.array([_plain_gibbs(tokens, beta, alpha, 8, rng) for _ in range(n)])
+    theta = _run(Gibbs(sweeps=8, kept=1), bag([tokens] * n, n_words), beta, alpha, seed=3).local
+    fast = theta * (len(tokens) + alpha.sum()) - alpha
+    error = np.sqrt((plain.var(axis=0) + fast.var(axis=0)) / n)
+    assert np.all(np.abs(plain.mean(axis=0) - fast.mean(axis=0)) < 5 * error + 1e-9)
+    np.testing.assert_allclose(plain.std(axis=0), fast.std(axis=0), rtol=0.2)
+
+
+def test_a_document_has_its_own_stream():
+    documents = bag(DOCUMENTS, 4)
+    whole = _run(Gibbs(), documents, BETA, ALPHA, seed=4).local
+    model, keys = LDA(4, ALPHA, 1.0), derive_keys(4, len(DOCUMENTS))
+    alone = Threads().map_local(Gibbs(), model, {"topics": np.log(BETA)}, documents.slice(3, 4), keys[3:4])
+    assert_array_equal(whole[3:4], alone)
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 3, 4, 5, 8, 17])
+def test_any_number_of_topics(n_topics):
+    beta = np.random.default_rng(n_topics).dirichlet(np.ones(6), n_topics)
+    result = _run(Gibbs(), bag([[0, 1, 2, 3, 4, 5, 5], [], [2]], 6), beta, np.full(n_topics, 0.1), seed=0)
+    assert_array_equal(result.eta_hat["topics"].sum(axis=0).round(9), [1, 1, 2, 1, 1, 2])
+    np.testing.assert_allclose(result.local[1], 1 / n_topics)
+
+
+def test_fractions_are_refused_in_one_sentence():
+    from ssvi.data.documents import Documents
+
+    with pytest.raises(ValueError, match=r"needs whole counts.*use local_step='mean_field' or 'cvb0'"):
+        Gibbs().check(Documents.from_matrix(np.array([[0.5, 1.0]])))
+    Gibbs().check(Documents.from_matrix(np.array([[2.0, 1.0]])))
+
+
+@pytest.mark.parametrize("kept", [0, 11])
+def test_kept_must_fit_into_sweeps(kept):
+    with pytest.raises(ValueError, match="kept must be from 1 to sweeps = 10"):
+        Gibbs(sweeps=10, kept=kept)
