@@ -186,6 +186,9 @@ def _advance(
         prior, current = block.prior_rows(rows), lam[rows]
         target = problem.global_step.target(block.family, prior, current, view.rows(rows), eta_hat[rows], clock)
         candidate = (1.0 - step_size) * current + step_size * target
+        if not problem.global_step.leaves_domain:
+            updated[rows] = candidate
+            return 0
         updated[rows], moved = block.family.project(candidate, current, prior)
         return moved
 

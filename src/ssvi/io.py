@@ -35,7 +35,7 @@ def save_state(state: State, path: str | os.PathLike[str]) -> None:
 def load_state(path: str | os.PathLike[str]) -> State:
     """Read what `save_state` wrote, or raise a `ValueError` that names the file."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             meta = json.loads(str(file["meta"]))
             if meta["format"] != _FORMAT:
                 raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")

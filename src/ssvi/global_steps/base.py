@@ -59,6 +59,8 @@ class GlobalStep(ABC):
     name: ClassVar[str]
     stochastic: ClassVar[bool]
     """Whether the view is random. If not, and if every step sees all data, rho = 1 is coordinate ascent."""
+    leaves_domain: ClassVar[bool] = False
+    """Whether the target can lie outside lambda's domain, so that steps towards it must be guarded."""
 
     @abstractmethod
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:

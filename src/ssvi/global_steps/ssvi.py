@@ -33,6 +33,7 @@ class Ssvi(GlobalStep):
 
     name = "ssvi"
     stochastic = True
+    leaves_domain = True
 
     def __post_init__(self) -> None:
         if not self.correction_sweeps >= 0:

@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ssvi.backends import Threads
+from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
@@ -57,8 +58,6 @@ def test_geweke_joint_distribution():
     tallies = rng.multinomial(length, rng.dirichlet(alpha, n))
     for round_ in range(8):
         words = sum(rng.multinomial(tallies[:, k], beta[k]) for k in range(3))
-        from ssvi.data.documents import Documents
-
         documents = Documents.from_matrix(words)
         theta = _run(Gibbs(sweeps=20, kept=1), documents, beta, alpha, seed=100 + round_).local
         tallies = np.rint(theta * (length + alpha.sum()) - alpha).astype(int)
@@ -126,8 +125,6 @@ def test_any_number_of_topics(n_topics):
 
 
 def test_fractions_are_refused_in_one_sentence():
-    from ssvi.data.documents import Documents
-
     with pytest.raises(ValueError, match=r"needs whole counts.*use local_step='mean_field' or 'cvb0'"):
         Gibbs().check(Documents.from_matrix(np.array([[0.5, 1.0]])))
     Gibbs().check(Documents.from_matrix(np.array([[2.0, 1.0]])))

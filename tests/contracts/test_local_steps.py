@@ -1,0 +1,82 @@
+"""One suite for every local step of every model: found by being there, fed by the model's own simulation."""
+
+import numpy as np
+import pytest
+
+from ssvi import engine
+from ssvi.backends import Threads
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.models.lda import LDA
+from ssvi.numerics.random import derive_keys
+from ssvi.registry import discover
+from ssvi.schedules import PowerSchedule
+
+GLOBAL_STEPS = discover("ssvi.global_steps", GlobalStep)
+MODELS = {"lda": LDA(30, np.full(4, 0.3), 0.1)}
+LOCAL_STEPS = [(model, step) for model in MODELS for step in discover(f"ssvi.local_steps.{model}", LocalStep).values()]
+
+
+@pytest.fixture(params=LOCAL_STEPS, ids=lambda pair: f"{pair[0]}-{pair[1].name}")
+def setting(request):
+    name, step = request.param
+    model = MODELS[name]
+    truth, documents = model.simulate(np.random.default_rng(0), 300)
+    views = {block: np.log(np.maximum(values, 1e-12)) for block, values in truth.items()}
+    return model, step(), views, documents
+
+
+def test_the_step_knows_its_model(setting):
+    model, step, _, _ = setting
+    assert step.model == model.name
+
+
+def test_the_result_does_not_depend_on_the_number_of_threads(setting):
+    model, step, views, documents = setting
+    keys = derive_keys(1, len(documents))
+    results = []
+    for n_jobs in (1, 2, 4):
+        with Threads(n_jobs) as backend:
+            results.append(backend.map_reduce(step, model, views, documents, keys))
+    for other in results[1:]:
+        for block in model.blocks():
+            np.testing.assert_array_equal(results[0].eta_hat[block], other.eta_hat[block])
+        np.testing.assert_array_equal(results[0].local, other.local)
+        assert results[0].bound == other.bound
+
+
+def test_statistics_are_additive_over_documents(setting):
+    model, step, views, documents = setting
+    keys = derive_keys(1, len(documents))
+    backend = Threads()
+    whole = backend.map_reduce(step, model, views, documents, keys)
+    parts = [
+        backend.map_reduce(step, model, views, documents.slice(a, b), keys[a:b]) for a, b in ((0, 1), (1, 140), (140, 300))
+    ]
+    for block, spec in model.blocks().items():
+        assert whole.eta_hat[block].shape == spec.shape
+        total = sum(part.eta_hat[block] for part in parts)
+        np.testing.assert_allclose(whole.eta_hat[block], total, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(whole.local, np.concatenate([part.local for part in parts]), rtol=1e-5, atol=1e-7)
+
+
+def test_map_local_is_map_reduce_without_the_sum(setting):
+    model, step, views, documents = setting
+    keys = derive_keys(1, len(documents))
+    result = Threads().map_reduce(step, model, views, documents, keys)
+    np.testing.assert_array_equal(Threads().map_local(step, model, views, documents, keys), result.local)
+
+
+@pytest.mark.parametrize("global_step", sorted(GLOBAL_STEPS))
+def test_every_global_step_drives_it(setting, global_step):
+    """All pairs run on one code path, stay inside the domain, and move towards the data."""
+    model, step, _, documents = setting
+    problem = engine.Problem(
+        model, step, GLOBAL_STEPS[global_step](), PowerSchedule(0.6, 1.0), population=len(documents)
+    )
+    start = engine.init(model, seed=0)
+    end = engine.run(problem, start, documents, sweeps=5, batch_size=50)
+    assert end.step == 30
+    for name, block in model.blocks().items():
+        assert block.family.in_domain(end.parameters[name]).all()
+        assert not np.allclose(end.parameters[name], start.parameters[name])

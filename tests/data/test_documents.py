@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ssvi.data.documents import Documents
+
+COUNTS = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 0], [1, 1, 1, 1]])
+
+
+def _dense(documents):
+    tight = documents.tight()
+    return sparse.csr_array((tight.counts, tight.words, tight.indptr), shape=(len(tight), tight.n_words)).toarray()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix, sparse.coo_array, sparse.csc_array])
+def test_from_matrix(form):
+    documents = Documents.from_matrix(form(COUNTS))
+    assert len(documents) == 4
+    assert documents.n_words == 4
+    assert documents.indptr.dtype == np.int64
+    np.testing.assert_array_equal(_dense(documents), COUNTS)
+    np.testing.assert_array_equal(documents.lengths(), [3, 0, 3, 4])
+    np.testing.assert_array_equal(documents.costs(), [2, 0, 1, 4])
+
+
+def test_csr_is_not_copied():
+    matrix = sparse.csr_array(COUNTS)
+    assert np.shares_memory(Documents.from_matrix(matrix).counts, matrix.data)
+
+
+def test_slice_and_take():
+    documents = Documents.from_matrix(COUNTS)
+    part = documents.slice(1, 4)
+    assert part.counts is documents.counts
+    np.testing.assert_array_equal(_dense(part), COUNTS[1:4])
+    np.testing.assert_array_equal(part.lengths(), [0, 3, 4])
+    rows = np.array([3, 0, 1, 3])
+    np.testing.assert_array_equal(_dense(documents.take(rows)), COUNTS[rows])
+    np.testing.assert_array_equal(_dense(part.take(np.array([2, 0]))), COUNTS[[3, 1]])
+
+
+def test_is_whole():
+    assert Documents.from_matrix(COUNTS).is_whole()
+    assert Documents.from_matrix(COUNTS.astype(float)).is_whole()
+    assert not Documents.from_matrix(COUNTS * 0.5).is_whole()
+
+
+def test_content_keys_know_the_document_and_not_its_place():
+    documents = Documents.from_matrix(COUNTS)
+    keys = documents.content_keys(5)
+    assert len(set(keys.tolist())) == 4
+    rows = np.array([2, 0, 3])
+    np.testing.assert_array_equal(documents.take(rows).content_keys(5), keys[rows])
+    np.testing.assert_array_equal(documents.slice(1, 3).content_keys(5), keys[1:3])
+    np.testing.assert_array_equal(Documents.from_matrix(COUNTS.astype(float)).content_keys(5), keys)
+    assert not np.any(documents.content_keys(6) == keys)

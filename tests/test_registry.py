@@ -1,0 +1,15 @@
+import pytest
+
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.registry import discover, lookup
+
+
+def test_discover_finds_each_file():
+    assert list(discover("ssvi.global_steps", GlobalStep)) == ["map", "mean_field", "ssvi", "ssvi_a"]
+    assert list(discover("ssvi.local_steps.lda", LocalStep)) == ["cvb0", "gibbs", "mean_field"]
+
+
+def test_lookup_lists_the_known_names():
+    with pytest.raises(ValueError, match=r"global_step 'sgd' is not known; .* 'map', 'mean_field', 'ssvi', 'ssvi_a'"):
+        lookup("ssvi.global_steps", GlobalStep, "sgd", "global_step")
