@@ -9,9 +9,8 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Sums may be reassociated, so that they vectorise, and multiplications fused. NaN and infinity keep their
-# meaning: the engine looks for them. For one compiled kernel the order of a sum is fixed.
-_REASSOCIATE = {"reassoc", "contract", "nsz", "arcp"}
+# Sums may be reassociated, so that they vectorise. NaN and infinity keep their meaning: the engine looks for them.
+_REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 
 def kernel(function: Function) -> Function:
@@ -21,6 +20,6 @@ def kernel(function: Function) -> Function:
 
 
 def vector_kernel(function: Function) -> Function:
-    """Compile `function` as `kernel` does, and let its sums be reordered for SIMD."""
+    """Compile `function` as `kernel` does, and let its sums be reordered for SIMD; for loops that store nothing."""
     compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATE)(function)
     return compiled

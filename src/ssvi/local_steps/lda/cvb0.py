@@ -11,12 +11,13 @@ import numpy.typing as npt
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.models.lda import LDA
-from ssvi.numerics.compile import kernel, vector_kernel
+from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
+from ssvi.numerics.vectors import total, total_distance
 from ssvi.typing import Array
 
 
-@vector_kernel
+@kernel
 def _update_entry(
     row: npt.NDArray[Any],
     count: float,
@@ -29,18 +30,17 @@ def _update_entry(
 
     All `count` tokens of a word in a document share one q(z); each is left out of what it sees. Returns the change.
     """
-    own = count if count < 1 else row.dtype.type(1)
-    total = row.dtype.type(0)
+    zero, one = row.dtype.type(0), row.dtype.type(1)
+    own = min(count, one)
     for k in range(row.size):
-        others = expected[k] - own * share[k]
-        fresh[k] = row[k] * ((others if others > 0 else 0) + alpha[k])
-        total += fresh[k]
-    change = row.dtype.type(0)
+        fresh[k] = row[k] * (max(expected[k] - own * share[k], zero) + alpha[k])
+    scale = one / total(fresh)
     for k in range(row.size):
-        moved = count * (fresh[k] / total - share[k])
-        share[k] = fresh[k] / total
-        expected[k] += moved
-        change += abs(moved)
+        fresh[k] *= scale
+    change = count * total_distance(fresh, share)
+    for k in range(row.size):
+        expected[k] += count * (fresh[k] - share[k])
+        share[k] = fresh[k]
     return change
 
 

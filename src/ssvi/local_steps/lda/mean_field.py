@@ -12,9 +12,10 @@ import numpy.typing as npt
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.models.lda import LDA
-from ssvi.numerics.compile import kernel, vector_kernel
+from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, log_gamma
+from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
 _NEGLIGIBLE = 1e-15  # a topic this much rarer than the document's first one counts as absent (and makes no subnormals)
@@ -30,22 +31,19 @@ def _expected_log_weights(gamma: Array, theta: npt.NDArray[Any]) -> float:
     return largest
 
 
-@vector_kernel
+@kernel
 def _one_round(
     rows: npt.NDArray[Any], counts: npt.NDArray[Any], theta: npt.NDArray[Any], pull: npt.NDArray[Any]
 ) -> None:
     """Set pull_k = sum_i n_i rows_ik / (rows_i . theta), so that theta_k pull_k is topic k's expected count."""
     pull[:] = 0
     for i in range(counts.size):
-        norm = rows[i, 0] * theta[0]
-        for k in range(1, theta.size):
-            norm += rows[i, k] * theta[k]
-        share = counts[i] / norm
+        share = counts[i] / dot(rows[i], theta)
         for k in range(theta.size):
             pull[k] += share * rows[i, k]
 
 
-@vector_kernel
+@kernel
 def _collect(
     rows: npt.NDArray[Any],
     columns: npt.NDArray[Any],
@@ -56,9 +54,7 @@ def _collect(
     """Add one document's expected counts to `statistics`; return sum_i n_i log(rows_i . theta)."""
     total = 0.0
     for i in range(counts.size):
-        norm = rows[i, 0] * theta[0]
-        for k in range(1, theta.size):
-            norm += rows[i, k] * theta[k]
+        norm = dot(rows[i], theta)
         total += counts[i] * math.log(norm)
         share = counts[i] / norm
         word = columns[i]

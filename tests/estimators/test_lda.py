@@ -1,0 +1,275 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.decomposition import LatentDirichletAllocation as SklearnLDA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from ssvi import LatentDirichletAllocation, engine
+from ssvi.data import minibatches
+from ssvi.global_steps.mean_field import MeanField
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.local_steps.lda.mean_field import MeanField as LocalMeanField
+from ssvi.models.lda import LDA
+from ssvi.schedules import ConstantSchedule
+
+TRUTH, DOCUMENTS = LDA(60, np.full(4, 0.2), 0.05).simulate(np.random.default_rng(0), 400)
+COUNTS = sparse.csr_array((DOCUMENTS.counts, DOCUMENTS.words, DOCUMENTS.indptr), shape=(400, 60))
+PAIRS = [(g, local) for g in ("map", "mean_field", "ssvi", "ssvi_a") for local in ("mean_field", "cvb0", "gibbs")]
+
+
+def _lda(**parameters):
+    settings = {"n_components": 4, "batch_size": 100, "max_iter": 2, "random_state": 0, "verbose": 0}
+    return LatentDirichletAllocation(**{**settings, **parameters})
+
+
+@pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
+def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, local_step):
+    fits = [_lda(global_step=global_step, local_step=local_step, n_jobs=n).fit(COUNTS) for n in (1, 2, 4)]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(fits[0].components_, other.components_)
+        np.testing.assert_array_equal(fits[0].transform(COUNTS), other.transform(COUNTS))
+
+
+@pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
+def test_fit_is_a_loop_of_partial_fit_over_the_same_batches(global_step, local_step):
+    parameters = {"global_step": global_step, "local_step": local_step}
+    whole = _lda(**parameters).fit(COUNTS)
+    loop = _lda(**parameters, total_samples=400)
+    for sweep in range(2):
+        for rows in minibatches(400, 100, seed=0, sweep=sweep):
+            loop.partial_fit(COUNTS[rows])
+    np.testing.assert_array_equal(whole.components_, loop.components_)
+    assert whole.n_batch_iter_ == loop.n_batch_iter_ == len(loop.history_) == 8
+
+
+def test_partial_fit_cuts_long_input_into_batches():
+    one = _lda(total_samples=400).partial_fit(COUNTS)
+    four = _lda(total_samples=400)
+    for start in range(0, 400, 100):
+        four.partial_fit(COUNTS[start : start + 100])
+    np.testing.assert_array_equal(one.components_, four.components_)
+    assert one.n_batch_iter_ == 4
+
+
+def test_partial_fit_without_total_samples_stands_for_what_was_seen():
+    model = _lda().partial_fit(COUNTS[:200]).partial_fit(COUNTS[200:250])
+    assert [info.population for info in model.history_] == [100, 200, 250]
+
+
+@pytest.mark.parametrize("global_step", ["ssvi_a", "ssvi"])
+def test_it_finds_the_topics_that_made_the_data(global_step):
+    model = _lda(
+        global_step=global_step, doc_topic_prior=0.2, topic_word_prior=0.05, max_iter=15, learning_decay=0.6
+    ).fit(COUNTS)
+    overlap = np.minimum(model.topic_word_[:, None], TRUTH["topics"][None]).sum(axis=2)
+    assert np.all(overlap.max(axis=0) > 0.85)
+    exact = _lda(doc_topic_prior=0.2, topic_word_prior=0.05).fit(COUNTS)
+    exact._state = engine.State(0, 1, 1, {"topics": 1e6 * TRUTH["topics"] + 1e-3})
+    assert model.score(COUNTS) > exact.score(COUNTS) - 0.05
+
+
+def test_same_names_as_scikit_learn():
+    ours, theirs = LatentDirichletAllocation().get_params(), SklearnLDA().get_params()
+    assert set(theirs) <= set(ours)
+    fitted = _lda().fit(COUNTS)
+    learned = [name for name in vars(SklearnLDA(2, max_iter=1).fit(COUNTS)) if name.endswith("_")]
+    for name in learned:
+        assert hasattr(fitted, name), name
+    assert fitted.components_.shape == fitted.exp_dirichlet_component_.shape == (4, 60)
+    np.testing.assert_allclose(fitted.topic_word_.sum(axis=1), 1.0)
+    assert fitted.n_iter_ == 2
+    assert fitted.get_feature_names_out().tolist() == [f"latentdirichletallocation{i}" for i in range(4)]
+
+
+def test_batch_mean_field_is_scikit_learns_batch_method():
+    """From one start, three steps of coordinate ascent with converged documents: the same lambda."""
+    theirs = SklearnLDA(
+        3, doc_topic_prior=0.3, topic_word_prior=0.1, max_iter=1, max_doc_update_iter=500, mean_change_tol=1e-9
+    )
+    counts = COUNTS.astype(float)
+    theirs.set_params(random_state=0).fit(counts)
+    state = engine.State(seed=0, step=0, documents_seen=0, parameters={"topics": theirs.components_.copy()})
+    local_step = LocalMeanField(max_rounds=500, tolerance=1e-9, precision="float64")
+    model = LDA(60, np.full(3, 0.3), 0.1)
+    problem = engine.Problem(model, local_step, MeanField(), ConstantSchedule(), population=400)
+    for _ in range(3):
+        theirs._em_step(counts, total_samples=400, batch_update=True)
+        state, _ = engine.step(problem, state, DOCUMENTS)
+    np.testing.assert_allclose(state.parameters["topics"], theirs.components_, rtol=1e-5, atol=1e-6)
+
+
+def test_batch_coordinate_ascent_raises_the_bound():
+    bounds = []
+    for passes in (1, 2, 4, 8):
+        model = _lda(learning_method="batch", global_step="mean_field", local_step="mean_field", max_iter=passes)
+        bounds.append(model.fit(COUNTS).bound_)
+    assert np.all(np.diff(bounds) > -1e-4)
+    assert bounds[-1] > bounds[0]
+    assert np.isnan(_lda(local_step="gibbs").fit(COUNTS).bound_)
+
+
+def test_instances_and_names_are_the_same_thing():
+    by_name = _lda(global_step="ssvi", local_step="gibbs").fit(COUNTS)
+    by_instance = _lda(global_step=Ssvi(), local_step=Gibbs()).fit(COUNTS)
+    np.testing.assert_array_equal(by_name.components_, by_instance.components_)
+
+
+def test_whole_float_counts_are_counts_and_fractions_get_mean_field():
+    whole = _lda().fit(COUNTS)
+    np.testing.assert_array_equal(whole.components_, _lda().fit(COUNTS.astype(float)).components_)
+    np.testing.assert_array_equal(whole.components_, _lda().fit(COUNTS.toarray()).components_)
+    halves = _lda().fit(COUNTS * 0.5)
+    np.testing.assert_array_equal(halves.components_, _lda(local_step="mean_field").fit(COUNTS * 0.5).components_)
+
+
+def test_large_index_pointers():
+    wide = sparse.csr_array((COUNTS.data, COUNTS.indices.astype(np.int64), COUNTS.indptr.astype(np.int64)), COUNTS.shape)
+    np.testing.assert_array_equal(_lda().fit(wide).components_, _lda().fit(COUNTS).components_)
+
+
+def test_transform_knows_documents_and_not_their_company():
+    model = _lda().fit(COUNTS)
+    whole = model.transform(COUNTS)
+    np.testing.assert_array_equal(model.transform(COUNTS[[17, 3]]), whole[[17, 3]])
+    np.testing.assert_allclose(whole.sum(axis=1), 1.0)
+    unnormalised = model.transform(COUNTS, normalize=False)
+    lengths = COUNTS.sum(axis=1) + model.doc_topic_prior_.sum()
+    np.testing.assert_allclose(unnormalised, whole * lengths[:, None])
+
+
+@pytest.mark.parametrize("local_step", ["mean_field", "cvb0", "gibbs"])
+def test_empty_documents_have_the_priors_weights(local_step):
+    prior = np.array([0.1, 0.2, 0.3, 0.4])
+    with_gaps = COUNTS.toarray()
+    with_gaps[::3] = 0
+    model = _lda(local_step=local_step, doc_topic_prior=prior).fit(with_gaps)
+    np.testing.assert_allclose(model.transform(with_gaps)[::3], np.tile(prior, (134, 1)))
+    np.testing.assert_allclose(model.transform(np.zeros((1, 60), dtype=int)), prior[None])
+
+
+def test_score_is_the_held_out_log_probability_and_perplexity_its_exponential():
+    model = _lda().fit(COUNTS)
+    assert model.score(COUNTS) == model.held_out(COUNTS).mean
+    assert model.perplexity(COUNTS) == pytest.approx(np.exp(-model.score(COUNTS)))
+
+
+def test_evaluate_every_stops_when_nothing_changes():
+    assert _lda(max_iter=50, evaluate_every=2, perp_tol=1e9).fit(COUNTS).n_iter_ == 4
+    assert _lda(max_iter=3, evaluate_every=1, perp_tol=0.0).fit(COUNTS).n_iter_ == 3
+
+
+def test_callbacks_see_every_step_and_can_stop():
+    seen = []
+    model = _lda(callbacks=[lambda state, info: seen.append(info.step) or info.step == 3]).fit(COUNTS)
+    assert seen == [1, 2, 3]
+    assert model.n_batch_iter_ == 3
+
+
+BAD_DATA = [
+    (np.array([[1.0, -2.0], [0.0, 1.0]]), "Negative values in data passed to .*: -2.0 at row 0, column 1"),
+    (np.array([[1.0, np.nan]]), "contains NaN"),
+    (np.array([[1.0, np.inf]]), "contains infinity"),
+    (np.zeros((3, 2)), "There are no words"),
+    (sparse.csr_array((3, 2)), "There are no words"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), BAD_DATA, ids=["negative", "nan", "infinite", "empty", "empty-sparse"])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_data_is_refused_and_changes_nothing(data, message, method):
+    fresh = _lda()
+    with pytest.raises(ValueError, match=message):
+        getattr(fresh, method)(data)
+    assert not [name for name in vars(fresh) if name.endswith("_") or name.startswith("_")]
+    fitted = _lda().fit(COUNTS[:, :2].toarray() + 1)
+    before = fitted.components_.copy()
+    with pytest.raises(ValueError, match=message):
+        getattr(fitted, method)(data)
+    np.testing.assert_array_equal(fitted.components_, before)
+    assert fitted.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "transform", "score"])
+def test_a_wrong_number_of_columns_is_refused(method):
+    model = _lda().fit(COUNTS)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="X has 59 features, but LatentDirichletAllocation is expecting 60"):
+        getattr(model, method)(COUNTS[:, :59])
+    assert pickle.dumps(model) == before
+
+
+BAD_PARAMETERS = [
+    ({"n_components": 0}, "n_components must be an integer of 1 or more, not 0"),
+    ({"n_components": 2.5}, "n_components must be an integer"),
+    ({"n_components": True}, "n_components must be an integer"),
+    ({"doc_topic_prior": 0.0}, "doc_topic_prior must be a positive number"),
+    ({"doc_topic_prior": [0.1, 0.1]}, "doc_topic_prior must be .* or 4 of them"),
+    ({"doc_topic_prior": float("nan")}, "doc_topic_prior"),
+    ({"topic_word_prior": -1.0}, "topic_word_prior must be a positive number, not -1.0"),
+    ({"global_step": "newton"}, "global_step 'newton' is not known; the known ones are 'map', 'mean_field'"),
+    ({"local_step": "exact"}, "local_step 'exact' is not known; the known ones are 'cvb0', 'gibbs', 'mean_field'"),
+    ({"learning_method": "both"}, "learning_method must be 'online' or 'batch'"),
+    ({"learning_decay": -0.5}, "learning_decay must be a number of 0 or more"),
+    ({"learning_scale": 0}, "learning_scale must be a positive number"),
+    ({"batch_size": 0}, "batch_size must be an integer of 1 or more"),
+    ({"max_iter": "many"}, "max_iter must be an integer of 1 or more, not 'many'"),
+    ({"total_samples": 0}, "total_samples must be 1 or more"),
+    ({"verbose": "loud"}, "verbose must be 'auto' or an integer"),
+    ({"n_jobs": 0}, "n_jobs must not be 0"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS, ids=lambda value: str(value)[:40])
+def test_bad_parameters_are_refused_in_one_sentence(parameters, message):
+    model = _lda(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(COUNTS)
+    assert not model.__sklearn_is_fitted__()
+
+
+def test_gibbs_refuses_fractions_and_changes_nothing():
+    model = _lda(local_step="gibbs")
+    with pytest.raises(ValueError, match="needs whole counts"):
+        model.fit(COUNTS * 0.5)
+    assert not model.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("method", ["transform", "score", "perplexity"])
+def test_before_fit_there_is_nothing_to_apply(method):
+    with pytest.raises(NotFittedError):
+        getattr(_lda(), method)(COUNTS)
+
+
+def test_clone_pickle_and_pandas():
+    model = _lda(global_step=Ssvi(control_variate=True)).fit(COUNTS)
+    np.testing.assert_array_equal(clone(model).fit(COUNTS).components_, model.components_)
+    restored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(restored.transform(COUNTS), model.transform(COUNTS))
+    frame = model.set_output(transform="pandas").transform(COUNTS)
+    assert list(frame.columns) == list(model.get_feature_names_out())
+
+
+def test_in_a_pipeline_and_a_grid_search():
+    texts = ["cat dog cat mouse", "dog cat pet", "stock bond market", "market bank stock stock"] * 10
+    search = GridSearchCV(
+        make_pipeline(CountVectorizer(), _lda(n_components=2)),
+        {"latentdirichletallocation__n_components": [1, 2]},
+        cv=2,
+    ).fit(texts)
+    assert search.best_params_ == {"latentdirichletallocation__n_components": 2}
+
+
+def test_progress_is_shown_when_asked_for(capsys, monkeypatch):
+    monkeypatch.setattr("ssvi.progress._PATIENCE", -1.0)
+    _lda(verbose=1).fit(COUNTS)
+    assert "lda [" in capsys.readouterr().err
+    _lda(verbose=0).fit(COUNTS)
+    _lda(verbose="auto").fit(COUNTS)
+    assert capsys.readouterr().err == ""
