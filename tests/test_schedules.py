@@ -9,7 +9,9 @@ def test_power_schedule():
     assert PowerSchedule(decay=0.5, offset=0.0, scale=10.0)(4) == 1.0
 
 
-@pytest.mark.parametrize(("name", "value"), [("decay", -0.1), ("offset", -1.0), ("scale", 0.0), ("decay", float("nan"))])
+@pytest.mark.parametrize(
+    ("name", "value"), [("decay", -0.1), ("offset", -1.0), ("scale", 0.0), ("decay", float("nan"))]
+)
 def test_bad_schedules_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=name):
         PowerSchedule(**{name: value})

@@ -64,12 +64,13 @@ class Problem:
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
     ramp : bool
         Let N_t grow with the documents seen over the first sweep, N_t = min(documents seen, N), instead of N_t = N.
+
     """
 
     model: Model
     local_step: LocalStep
     global_step: GlobalStep
-    schedule: Schedule = PowerSchedule()
+    schedule: Schedule = field(default_factory=PowerSchedule)
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
@@ -129,15 +130,24 @@ def run(
     from the seed and the sweep's number: a state that was saved in the middle of a sweep goes on with the next
     minibatch of that sweep.
     """
-    callbacks = list(callbacks)
     per_sweep = -(-len(corpus) // batch_size)
-    while state.step < sweeps * per_sweep:
-        sweep, start = divmod(state.step, per_sweep)
-        for rows in minibatches(len(corpus), batch_size, state.seed, sweep)[start:]:
-            state, info = step(problem, state, corpus.take(rows))
-            # Every callback is asked, also after one has said stop.
-            if any([callback(state, info) for callback in callbacks]):
-                return state
+    first_sweep, done = divmod(state.step, per_sweep)
+    order = (
+        rows
+        for sweep in range(first_sweep, sweeps)
+        for rows in minibatches(len(corpus), batch_size, state.seed, sweep)[done if sweep == first_sweep else 0 :]
+    )
+    return follow(problem, state, (corpus.take(rows) for rows in order), callbacks)
+
+
+def follow(problem: Problem, state: State, batches: Iterable[Batch], callbacks: Iterable[Callback] = ()) -> State:
+    """Take a step for each of some minibatches, until they end or a callback says stop."""
+    callbacks = list(callbacks)
+    for batch in batches:
+        state, info = step(problem, state, batch)
+        answers = [callback(state, info) for callback in callbacks]  # all are asked, also after one has said stop
+        if any(answers):
+            break
     return state
 
 

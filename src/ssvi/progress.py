@@ -41,7 +41,9 @@ class Progress:
         share = info.step / self.total_steps
         left = elapsed / (info.step - self.first_step) * (self.total_steps - info.step)
         bar = ("#" * round(share * _WIDTH)).ljust(_WIDTH, ".")
-        line = f"{self.label} [{bar}] {share:4.0%} step {info.step}/{self.total_steps}, {elapsed:.0f} s, {left:.0f} s left"
+        line = (
+            f"{self.label} [{bar}] {share:4.0%} step {info.step}/{self.total_steps}, {elapsed:.0f} s, {left:.0f} s left"
+        )
         if self.stream.isatty():
             end = "\n" if info.step == self.total_steps else ""
             self.stream.write(f"\r\x1b[K{line}{end}")

@@ -6,27 +6,25 @@ import importlib
 import inspect
 import pkgutil
 from functools import cache
-from typing import TypeVar
-
-Kind = TypeVar("Kind")
+from typing import Any, cast
 
 
 @cache
-def discover(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
+def discover(package: str, kind: Any) -> dict[str, Any]:
     """Return the concrete subclasses of `kind` defined in `package` and its subpackages, by their `name`."""
     root = importlib.import_module(package)
-    found: dict[str, type[Kind]] = {}
+    found: dict[str, Any] = {}
     for module_info in pkgutil.walk_packages(root.__path__, f"{package}."):
         module = importlib.import_module(module_info.name)
         for value in vars(module).values():
             if inspect.isclass(value) and issubclass(value, kind) and value.__module__ == module.__name__:
                 if inspect.isabstract(value):
                     continue
-                found[value.name] = value  # type: ignore[attr-defined]
+                found[cast(Any, value).name] = value
     return dict(sorted(found.items()))
 
 
-def lookup(package: str, kind: type[Kind], name: str, word: str) -> type[Kind]:
+def lookup(package: str, kind: Any, name: str, word: str) -> Any:
     """Return the class called `name`, or raise a `ValueError` that lists the known names."""
     known = discover(package, kind)
     if name not in known:

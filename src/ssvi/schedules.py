@@ -24,7 +24,7 @@ class PowerSchedule:
     0.5
     """
 
-    decay: float = 0.75
+    decay: float = 0.6
     offset: float = 10.0
     scale: float = 1.0
 
@@ -38,7 +38,7 @@ class PowerSchedule:
 
     def __call__(self, step: int) -> float:
         """Return rho^(t)."""
-        return min(1.0, self.scale * (step + self.offset) ** -self.decay)
+        return min(1.0, self.scale * float((step + self.offset) ** -self.decay))
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ def test_statistics_are_additive_over_documents(setting):
     backend = Threads()
     whole = backend.map_reduce(step, model, views, documents, keys)
     parts = [
-        backend.map_reduce(step, model, views, documents.slice(a, b), keys[a:b]) for a, b in ((0, 1), (1, 140), (140, 300))
+        backend.map_reduce(step, model, views, documents.slice(a, b), keys[a:b])
+        for a, b in ((0, 1), (1, 140), (140, 300))
     ]
     for block, spec in model.blocks().items():
         assert whole.eta_hat[block].shape == spec.shape

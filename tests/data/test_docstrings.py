@@ -37,7 +37,9 @@ def test_python_files_leaves_out_tests(tmp_path):
 
 
 def test_corpus_is_distinct_long_enough_and_reported(tmp_path):
-    (tmp_path / "one.py").write_text('"""one two three"""\ndef f():\n    """one two three"""\ndef g():\n    """short"""\n')
+    (tmp_path / "one.py").write_text(
+        '"""one two three"""\ndef f():\n    """one two three"""\ndef g():\n    """short"""\n'
+    )
     seen = []
     assert docstring_corpus(python_files([tmp_path]), shortest=3, report=seen.append) == ["one two three"]
     assert seen == [1]

@@ -130,7 +130,9 @@ def test_whole_float_counts_are_counts_and_fractions_get_mean_field():
 
 
 def test_large_index_pointers():
-    wide = sparse.csr_array((COUNTS.data, COUNTS.indices.astype(np.int64), COUNTS.indptr.astype(np.int64)), COUNTS.shape)
+    wide = sparse.csr_array(
+        (COUNTS.data, COUNTS.indices.astype(np.int64), COUNTS.indptr.astype(np.int64)), COUNTS.shape
+    )
     np.testing.assert_array_equal(_lda().fit(wide).components_, _lda().fit(COUNTS).components_)
 
 

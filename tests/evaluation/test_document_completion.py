@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
@@ -7,7 +8,6 @@ from ssvi.evaluation.document_completion import document_completion, split_docum
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField
-from tests.tiny import bag, enumerate_document
 
 RNG = np.random.default_rng(0)
 TOPICS = RNG.dirichlet(np.full(5, 0.7), 2)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import special
+from tests.tiny import bag, enumerate_document
 
 from ssvi import engine
 from ssvi.families.dirichlet import Dirichlet
@@ -15,7 +16,6 @@ from ssvi.local_steps.lda.mean_field import MeanField as LocalMeanField
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
 from ssvi.schedules import ConstantSchedule
-from tests.tiny import bag, enumerate_document
 
 ALPHA = np.array([0.4, 0.9])
 ETA = 0.3
@@ -67,9 +67,7 @@ def test_the_quadrature_has_converged():
 def draws():
     """4,000 draws of both topics, with the exact eta-hat of each."""
     n, family = 4_000, Dirichlet()
-    views = [
-        View(draw.stats, draw) for draw in (family.draw(LAM, derive_keys(seed, len(LAM))) for seed in range(n))
-    ]
+    views = [View(draw.stats, draw) for draw in (family.draw(LAM, derive_keys(seed, len(LAM))) for seed in range(n))]
     return [(view, _expected_counts(np.exp(view.stats))) for view in views]
 
 
@@ -77,9 +75,7 @@ def draws():
 def test_ssvi_is_the_natural_gradient_of_the_structured_elbo(draws, exact, control_variate):
     """The mean over draws, within 5 standard errors on 4 coordinates: a chance of failing under 3e-6."""
     step, prior = Ssvi(control_variate=control_variate, correction_sweeps=0), np.full_like(LAM, ETA)
-    steps = np.array(
-        [step.target(Dirichlet(), prior, LAM, view, eta_hat, DONE) - LAM for view, eta_hat in draws]
-    )
+    steps = np.array([step.target(Dirichlet(), prior, LAM, view, eta_hat, DONE) - LAM for view, eta_hat in draws])
     error = steps.std(axis=0) / np.sqrt(len(steps))
     assert np.all(np.abs(steps.mean(axis=0) - exact) < 5 * error)
     # The test has teeth: the error is small beside the gradient, and SSVI-A's mean step differs by more.

@@ -13,7 +13,28 @@ from scipy import special
 
 from ssvi.numerics.gamma_quantile import log_quantile_derivative, log_quantile_derivative_into
 
-SHAPES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.99, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 11.999, 12.0, 15.0, 20.0, 40.0, 100.0]
+SHAPES = [
+    1e-6,
+    1e-5,
+    1e-4,
+    1e-3,
+    1e-2,
+    0.1,
+    0.5,
+    0.99,
+    1.0,
+    1.5,
+    2.0,
+    3.0,
+    5.0,
+    8.0,
+    11.999,
+    12.0,
+    15.0,
+    20.0,
+    40.0,
+    100.0,
+]
 LARGE_SHAPES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8]
 PROBABILITIES = [1e-8, 1e-6, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1 - 1e-4, 1 - 1e-6, 1 - 1e-8]
 

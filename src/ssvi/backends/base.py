@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,7 +37,7 @@ class Backend(ABC):
     ) -> LocalResult:
         """Run a local step on a minibatch: prepare, run every shard, add up in order, finish."""
         prepared = local_step.prepare(model, views, batch)
-        total = _sum_in_order(self._run_shards(local_step, model, prepared, batch, keys))
+        total = _sum_in_order(self.run_shards(local_step, model, prepared, batch, keys))
         return local_step.finish(model, prepared, total)
 
     def map_local(
@@ -44,11 +45,13 @@ class Backend(ABC):
     ) -> Array:
         """Run a local step for what it finds on each document, and let eta-hat go."""
         prepared = local_step.prepare(model, views, batch)
-        return np.concatenate([r.local for r in self._run_shards(local_step, model, prepared, batch, keys)])
+        return np.concatenate([r.local for r in self.run_shards(local_step, model, prepared, batch, keys)])
 
-    def _run_shards(
+    def run_shards(
         self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys
     ) -> Iterator[LocalResult]:
+        """Yield the result of each shard of a prepared minibatch, in order."""
+
         def run(shard: slice) -> LocalResult:
             return local_step.run(model, prepared, shard.start, shard.stop, keys[shard])
 
@@ -66,7 +69,7 @@ def shards(costs: npt.NDArray[np.integer]) -> list[slice]:
     reached = np.cumsum(np.asarray(costs, dtype=np.int64) + 1)
     levels = reached[-1] * np.arange(1, count) / count
     cuts = [0, *np.searchsorted(reached, levels, side="right").tolist(), len(costs)]
-    return [slice(start, stop) for start, stop in zip(cuts[:-1], cuts[1:], strict=True) if stop > start]
+    return [slice(start, stop) for start, stop in pairwise(cuts) if stop > start]
 
 
 def _sum_in_order(results: Iterator[LocalResult]) -> LocalResult:

@@ -1,4 +1,4 @@
-"""This process: one thread, or a pool of them. Kernels hold no interpreter lock, so threads are enough."""
+"""Threads of this process: one, or a pool. Kernels hold no interpreter lock, so threads are enough."""
 
 from __future__ import annotations
 

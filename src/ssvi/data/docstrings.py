@@ -42,11 +42,17 @@ def docstrings(path: Path) -> Iterator[str]:
             tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):
         return
-    for node in ast.walk(tree):
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
             if text:
                 yield text
+        # Definitions stand in statements only: expressions, most of the tree, need not be walked.
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            children = getattr(node, name, ())
+            waiting.extend(children if isinstance(children, list) else ())
 
 
 def docstring_corpus(

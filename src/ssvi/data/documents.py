@@ -26,10 +26,11 @@ class Documents:
         How often it occurs; whole or not.
     n_words : int
         The size of the vocabulary.
+
     """
 
     indptr: npt.NDArray[np.int64]
-    words: npt.NDArray[np.integer[Any]]
+    words: npt.NDArray[Any]
     counts: npt.NDArray[Any]
     n_words: int
 
@@ -66,7 +67,8 @@ class Documents:
         """Return the number of words (the sum of counts) of each document."""
         tight = self.tight()
         rows = np.repeat(np.arange(len(self)), self.costs())
-        return np.bincount(rows, weights=tight.counts, minlength=len(self))
+        lengths: npt.NDArray[Any] = np.bincount(rows, weights=tight.counts, minlength=len(self))
+        return lengths.astype(np.float64, copy=False)
 
     def is_whole(self) -> bool:
         """Tell whether every count is a whole number."""

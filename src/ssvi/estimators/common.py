@@ -33,7 +33,8 @@ def make_global_step(choice: str | GlobalStep) -> GlobalStep:
     """Return the global step that a parameter names or is."""
     if isinstance(choice, GlobalStep):
         return choice
-    return lookup("ssvi.global_steps", GlobalStep, choice, "global_step")()
+    step: GlobalStep = lookup("ssvi.global_steps", GlobalStep, choice, "global_step")()
+    return step
 
 
 def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> LocalStep:
@@ -43,10 +44,8 @@ def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> Loca
             raise ValueError(f"local_step {choice!r} is for the model {choice.model!r}, and this one is {model!r}.")
         return choice
     kind = lookup(f"ssvi.local_steps.{model}", LocalStep, choice, "local_step")
-    assert dataclasses.is_dataclass(kind)
     known = {field.name for field in dataclasses.fields(kind)}
-    step = kind(**{name: value for name, value in options.items() if name in known})
-    assert isinstance(step, LocalStep)
+    step: LocalStep = kind(**{name: value for name, value in options.items() if name in known})
     return step
 
 

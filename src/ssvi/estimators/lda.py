@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ssvi import engine
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
-from ssvi.engine import Callback, Info, Problem, State
-from ssvi.estimators.common import (
-    check_counts,
-    is_whole,
-    make_global_step,
-    make_local_step,
-    make_seed,
-    require,
-    unchanged_on_error,
-)
+from ssvi.engine import Callback, Info, State
+from ssvi.estimators.base import StochasticEstimator
+from ssvi.estimators.common import check_counts, is_whole, make_local_step, require, unchanged_on_error
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_key
-from ssvi.progress import Progress
-from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule
 from ssvi.typing import Array
 
 
-class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
     """Topics of documents, fitted by structured stochastic variational inference.
 
     It takes the place of `sklearn.decomposition.LatentDirichletAllocation`: parameters and attributes of that class
@@ -113,6 +102,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     >>> lda = LatentDirichletAllocation(2, batch_size=20, max_iter=20, random_state=0).fit(counts)
     >>> lda.transform(counts[:3]).argmax(axis=1).tolist() in ([0, 0, 1], [1, 1, 0])
     True
+
     """
 
     def __init__(
@@ -124,7 +114,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         global_step: str | GlobalStep = "ssvi_a",
         local_step: str | LocalStep = "auto",
         learning_method: str = "online",
-        learning_decay: float = 0.75,
+        learning_decay: float = 0.6,
         learning_offset: float = 10.0,
         learning_scale: float = 1.0,
         population_ramp: bool = True,
@@ -167,47 +157,21 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         with unchanged_on_error(self):
             documents = self._documents(X, "fit", reset=True)
             local_step = self._local_step(documents)
-            batch_size = len(documents) if self.learning_method == "batch" else self.batch_size
-            self._begin(documents.n_words)
-            with Threads(self.n_jobs) as backend:
-                problem = self._problem(local_step, len(documents), backend)
-                total = self.max_iter * -(-len(documents) // batch_size)
-                callbacks, progress = self._callbacks(total)
-                if self.evaluate_every > 0:
-                    callbacks.append(self._perplexity_monitor(documents, batch_size))
-                state = engine.run(
-                    problem,
-                    self._state,
-                    documents,
-                    sweeps=self.max_iter,
-                    batch_size=batch_size,
-                    callbacks=callbacks,
-                )
-            progress.close()
-            self._finish(state, documents)
+            self._set_priors(documents.n_words)
+            monitors = [self._perplexity_monitor(documents)] if self.evaluate_every > 0 else []
+            self._run(documents, local_step, LDA.name, monitors)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on with further documents: one step for each `batch_size` rows, in the order given."""
-        first = not hasattr(self, "_state")
+        first = not self.__sklearn_is_fitted__()
         with unchanged_on_error(self):
             documents = self._documents(X, "partial_fit", reset=first)
             local_step = self._local_step(documents)
             if first:
-                self._begin(documents.n_words)
-            self.history_ = list(self.history_)
-            state = self._state
-            starts = range(0, len(documents), self.batch_size)
-            with Threads(self.n_jobs) as backend:
-                problem = self._problem(local_step, self.total_samples, backend)
-                callbacks, progress = self._callbacks(state.step + len(starts))
-                for start in starts:
-                    batch = documents.slice(start, min(start + self.batch_size, len(documents)))
-                    state, info = engine.step(problem, state, batch)
-                    if any([callback(state, info) for callback in callbacks]):
-                        break
-            progress.close()
-            self._finish(state, documents)
+                self._set_priors(documents.n_words)
+                self._start()
+            self._run_further(documents, local_step, LDA.name)
         return self
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -253,7 +217,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @property
     def components_(self) -> Array:
-        """lambda."""
+        """Lambda."""
         return self._state.parameters["topics"]
 
     @property
@@ -270,16 +234,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return result
 
     @property
-    def n_batch_iter_(self) -> int:
-        """Steps taken so far."""
-        return self._state.step
-
-    @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -298,20 +254,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return documents
 
     def _check_parameters(self) -> None:
-        require("n_components", self.n_components, lambda v: is_whole(v) and v >= 1, "an integer of 1 or more")
-        for name in ("max_iter", "batch_size", "max_doc_update_iter"):
+        self._check_loop_parameters()
+        for name in ("n_components", "max_doc_update_iter"):
             require(name, getattr(self, name), lambda v: is_whole(v) and v >= 1, "an integer of 1 or more")
-        for name in ("learning_decay", "learning_offset", "perp_tol", "mean_change_tol"):
+        for name in ("perp_tol", "mean_change_tol"):
             require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
         if self.topic_word_prior is not None:
             require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
-        if self.total_samples is not None:
-            require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
-        if self.learning_method not in ("online", "batch"):
-            raise ValueError(f"learning_method must be 'online' or 'batch', not {self.learning_method!r}.")
-        if self.verbose != "auto" and not isinstance(self.verbose, (int, np.integer)):
-            raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
         self._alpha()
 
     def _alpha(self) -> Array:
@@ -327,16 +276,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
         return alpha
 
-    def _begin(self, n_words: int) -> None:
-        """Set what a fresh fit starts from."""
-        self.doc_topic_prior_ = self._alpha()
-        self.topic_word_prior_ = float(
-            1.0 / self.n_components if self.topic_word_prior is None else self.topic_word_prior
-        )
-        self.random_state_ = make_seed(self.random_state)
-        self.history_: list[Info] = []
+    def _set_priors(self, n_words: int) -> None:
+        given = 1.0 / self.n_components if self.topic_word_prior is None else self.topic_word_prior
+        self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), float(given)
         self._n_words = n_words
-        self._state = engine.init(self._model(), self.random_state_)
 
     def _model(self) -> LDA:
         return LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_)
@@ -345,37 +288,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         choice = self.local_step
         if isinstance(choice, str) and choice == "auto":
             choice = "gibbs" if documents.is_whole() else "mean_field"
-        step = make_local_step(
-            choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol
-        )
+        step = make_local_step(choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol)
         step.check(documents)
         return step
 
-    def _problem(self, local_step: LocalStep, population: float | None, backend: Threads) -> Problem:
-        global_step = make_global_step(self.global_step)
-        schedule: Schedule = PowerSchedule(self.learning_decay, self.learning_offset, self.learning_scale)
-        if self.learning_method == "batch" and not global_step.stochastic:
-            schedule = ConstantSchedule()
-        return Problem(
-            model=self._model(),
-            local_step=local_step,
-            global_step=global_step,
-            schedule=schedule,
-            population=None if population is None else int(population),
-            ramp=self.population_ramp,
-            backend=backend,
-        )
-
-    def _callbacks(self, total_steps: int) -> tuple[list[Callback], Progress]:
-        """Return the engine's callbacks: the history, the progress line, the user's own."""
-        progress = Progress(total_steps, "lda")
-        show = sys.stderr.isatty() if self.verbose == "auto" else bool(self.verbose)
-        own: list[Callback] = [lambda state, info: self.history_.append(info)]
-        return own + ([progress] if show else []) + list(self.callbacks or []), progress
-
-    def _perplexity_monitor(self, documents: Documents, batch_size: int) -> Callable[[State, Info], bool]:
+    def _perplexity_monitor(self, documents: Documents) -> Callback:
         """Return a callback that stops once the perplexity of the training documents changes little."""
-        every = self.evaluate_every * -(-len(documents) // batch_size)
+        every = self.evaluate_every * -(-len(documents) // self._steps_of(len(documents)))
         last = np.inf
 
         def monitor(state: State, info: Info) -> bool:
@@ -392,19 +311,3 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             return settled
 
         return monitor
-
-    def _finish(self, state: State, documents: Documents) -> None:
-        """Store the result of a fit."""
-        self._state = state
-        per_pass = self.history_[-1].population
-        begun = self.history_[-1].documents_seen
-        self.n_iter_ = int(np.ceil(begun / max(per_pass, len(documents))))
-        self.bound_ = self._bound(documents)
-
-    def _bound(self, documents: Documents) -> float:
-        """Return the local bounds of the last pass plus the topics' own term, per word."""
-        steps = [info for info in self.history_ if info.documents_seen > self._state.documents_seen - len(documents)]
-        if any(info.bound is None for info in steps):
-            return float("nan")
-        local = sum(info.bound for info in steps if info.bound is not None)
-        return (local + engine.prior_bound(self._model(), self._state)) / float(documents.lengths().sum())

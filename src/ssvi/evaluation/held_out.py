@@ -19,6 +19,7 @@ class HeldOut:
         The sum over each document's held-out words.
     n_words : (documents,)
         How many held-out words it has.
+
     """
 
     log_probability: Array

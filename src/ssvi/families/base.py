@@ -31,6 +31,7 @@ class Draw:
         t(beta).
     hidden : array, rows x anything
         What t(beta) does not tell of the underlying univariate draws R-hat(u), in the family's own form.
+
     """
 
     stats: Array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from scipy import special
@@ -81,7 +82,7 @@ class Dirichlet(ExponentialFamily):
 
     name = "dirichlet"
     positive = True
-    dimension = None
+    dimension: ClassVar[int | None] = None
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""

@@ -48,7 +48,9 @@ class Gamma(ExponentialFamily):
         """Return the derivatives of x . t(beta): through log beta, which moves by w in shape and -1/rate in rate."""
         shape, rate = lam[..., 0], lam[..., 1]
         slope = np.empty(shape.shape)
-        log_quantile_derivative_into(np.ascontiguousarray(shape).reshape(-1), draw.hidden.reshape(-1), slope.reshape(-1))
+        log_quantile_derivative_into(
+            np.ascontiguousarray(shape).reshape(-1), draw.hidden.reshape(-1), slope.reshape(-1)
+        )
         through_log = x[..., 0] + x[..., 1] * draw.stats[..., 1]
         return np.stack([slope * through_log, -through_log / rate], axis=-1)
 

@@ -58,7 +58,7 @@ class Gaussian(ExponentialFamily):
         return np.stack([through_value / precision, through_value * slope], axis=-1)
 
     def fisher_solve(self, lam: Array, x: Array) -> Array:
-        """Solve with the covariance matrix of t, [[v, -m v], [-m v, m^2 v + v^2 / 2]], m the mean and v the variance."""
+        """Solve with the covariance of t, [[v, -m v], [-m v, m^2 v + v^2 / 2]] for mean m and variance v."""
         mean, precision = lam[..., 0] / lam[..., 1], lam[..., 1]
         second = 2.0 * precision**2 * (x[..., 1] + mean * x[..., 0])
         return np.stack([precision * x[..., 0] + mean * second, second], axis=-1)

@@ -26,6 +26,7 @@ class Ssvi(GlobalStep):
         V's effect is brought in linearly over this many sweeps of the data: the first target is SSVI-A's, and from
         then on it is SSVI's. While lambda is small and noisy, V gives words with little weight almost no pull, and
         the fit settles on its first guess. 0 applies V from the start.
+
     """
 
     control_variate: bool = False

@@ -42,6 +42,7 @@ class LocalResult:
         What the model's users call the result for each document (for LDA, its topic weights).
     bound : float or None
         The sum of the local ELBOs, where the step optimises one.
+
     """
 
     eta_hat: Mapping[str, npt.NDArray[Any]]

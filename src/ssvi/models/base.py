@@ -25,6 +25,7 @@ class Block:
         eta, of any shape that broadcasts to `shape`.
     shape : tuple of int
         The shape of lambda; one distribution lies on the last axis.
+
     """
 
     family: ExponentialFamily

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -15,11 +15,11 @@ _REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 def kernel(function: Function) -> Function:
     """Compile `function` to serial machine code that holds no interpreter lock and is cached on disk."""
-    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    return compiled
+    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    return cast(Function, compiled)
 
 
 def vector_kernel(function: Function) -> Function:
     """Compile `function` as `kernel` does, and let its sums be reordered for SIMD; for loops that store nothing."""
-    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATE)(function)
-    return compiled
+    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATE)(function)
+    return cast(Function, compiled)

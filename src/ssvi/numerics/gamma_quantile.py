@@ -74,7 +74,7 @@ def _excess(mu: float) -> float:
 
 @kernel
 def _temme_form(shape: float, mu: float, eta: float) -> float:
-    """Return w for large shapes: mu = x / s - 1, and eta its Gaussian coordinate, sign(mu) sqrt(2 (mu - log(1 + mu)))."""
+    """Return w for large shapes, from mu = x / s - 1 and eta = sign(mu) sqrt(2 (mu - log(1 + mu)))."""
     terms = _DEGREE
     if abs(eta) < 1.0:
         terms = 3 + int(-math.log(_PRECISION) / math.log(3.5 / (abs(eta) + 1e-3)))

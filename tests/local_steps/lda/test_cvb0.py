@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
+from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
-from tests.tiny import bag, enumerate_document
 
 RNG = np.random.default_rng(0)
 BETA = RNG.dirichlet(np.full(6, 0.5), 3)

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
-from tests.tiny import bag, enumerate_document
 
 BETA = np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.1, 0.3, 0.5]])
 ALPHA = np.array([0.4, 0.9])

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from scipy import special
+from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.mean_field import MeanField
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
-from tests.tiny import bag, enumerate_document
 
 RNG = np.random.default_rng(0)
 BETA = RNG.dirichlet(np.full(7, 0.5), 3)
@@ -42,7 +42,9 @@ def test_agrees_with_the_plain_updates(rounds):
     documents = bag(DOCUMENTS, 7)
     step = MeanField(max_rounds=rounds, tolerance=0.0, precision="float64")
     result = _run(step, documents)
-    plain = [_plain(np.bincount(tokens, minlength=7) if tokens else np.zeros(7), BETA, ALPHA, rounds) for tokens in DOCUMENTS]
+    plain = [
+        _plain(np.bincount(tokens, minlength=7) if tokens else np.zeros(7), BETA, ALPHA, rounds) for tokens in DOCUMENTS
+    ]
     theta = np.array([gamma / gamma.sum() for gamma, _, _ in plain])
     np.testing.assert_allclose(result.local, theta, rtol=1e-10)
     np.testing.assert_allclose(result.eta_hat["topics"], sum(counts for _, counts, _ in plain), rtol=1e-9, atol=1e-12)

@@ -31,6 +31,7 @@ class Prepared:
         The minibatch's vocabulary.
     weights : (W, K or more)
         exp(t(beta)), a row a word; columns past K are 0.
+
     """
 
     documents: Documents

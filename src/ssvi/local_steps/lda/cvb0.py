@@ -25,7 +25,7 @@ def _update_entry(
     expected: npt.NDArray[Any],
     share: npt.NDArray[Any],
     fresh: npt.NDArray[Any],
-) -> float:
+) -> Any:
     """Update one word's q(z): share_k proportional to row_k (expected_k without one such token + alpha_k).
 
     All `count` tokens of a word in a document share one q(z); each is left out of what it sees. Returns the change.
@@ -91,6 +91,7 @@ class Cvb0(LdaStep):
         Stop when the mean absolute change of the expected topic counts, over topics, is below this.
     precision : {"float32", "float64"}
         The arithmetic of the inner loops.
+
     """
 
     max_rounds: int = 100

@@ -99,14 +99,14 @@ def _sweep(
         chance, state = uniform(state)
         level = before.dtype.type(chance * (total + table[word, n_topics - _ONE]))
         if level < total:
-            g = np.uint64(0)
-            while before[g + _ONE] <= level:
-                g += _ONE
-            level -= before[g]
-            a = tally[g, 0] * weights[word, slots[g, 0]]
-            b = a + tally[g, 1] * weights[word, slots[g, 1]]
-            c = b + tally[g, 2] * weights[word, slots[g, 2]]
-            where = (g << _TWO) + np.uint64(level >= a) + np.uint64(level >= b) + np.uint64(level >= c)
+            hit = np.uint64(0)
+            while before[hit + _ONE] <= level:
+                hit += _ONE
+            level -= before[hit]
+            a = tally[hit, 0] * weights[word, slots[hit, 0]]
+            b = a + tally[hit, 1] * weights[word, slots[hit, 1]]
+            c = b + tally[hit, 2] * weights[word, slots[hit, 2]]
+            where = (hit << _TWO) + np.uint64(level >= a) + np.uint64(level >= b) + np.uint64(level >= c)
             where = min(where, n_active - _ONE)  # rounding may point past the last topic
             topic = np.uint64(active[where])
         else:
@@ -167,9 +167,7 @@ def gibbs_documents(
 
 
 @kernel
-def _expand(
-    columns: npt.NDArray[np.uint32], counts: npt.NDArray[np.int32], words: npt.NDArray[np.uint32]
-) -> int:
+def _expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[np.int32], words: npt.NDArray[np.uint32]) -> int:
     """Write out each entry as often as it counts; return the number of tokens."""
     token = 0
     for i in range(columns.size):
@@ -210,10 +208,11 @@ class Gibbs(LdaStep):
         How many of them, the last, are averaged.
     precision : {"float32", "float64"}
         The storage of the topics' weights; sums are taken in double precision.
+
     """
 
     sweeps: int = 10
-    kept: int = 5
+    kept: int = 8
     precision: str = "float32"
 
     name = "gibbs"

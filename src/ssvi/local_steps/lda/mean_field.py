@@ -133,6 +133,7 @@ class MeanField(LdaStep):
         Stop when the mean absolute change of gamma_d, over topics, is below this.
     precision : {"float32", "float64"}
         The arithmetic of the inner loops.
+
     """
 
     max_rounds: int = 100

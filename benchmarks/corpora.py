@@ -1,0 +1,48 @@
+"""Where benchmarks get their documents: a folder with a count matrix, or the docstrings of this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+from ssvi.data import Documents
+from ssvi.data.docstrings import default_folders, docstring_corpus, python_files
+
+DEFAULT = Path(__file__).parent.parent.parent / "shared" / "data" / "wikipedia"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents to train on and documents held out."""
+
+    name: str
+    train: Documents
+    test: Documents
+
+
+def load(folder: Path, *, held_out: int = 5_000, shortest: int = 10, most: int | None = None) -> Corpus:
+    """Read `folder`/bow.npz (documents x words), or the docstring corpus where that is not there.
+
+    Documents of fewer than `shortest` words are left out; the last `held_out` of the others are the test documents,
+    and at most `most` of the rest, from the first, the training documents.
+    """
+    if (folder / "bow.npz").exists():
+        name = folder.name
+        counts: Any = sparse.csr_array(sparse.load_npz(folder / "bow.npz"))
+    else:
+        name, counts = "docstrings", _docstring_counts()
+        held_out = min(held_out, counts.shape[0] // 10)
+    counts = counts[np.asarray(counts.sum(axis=1)).ravel() >= shortest]
+    train = counts[: counts.shape[0] - held_out][:most]
+    return Corpus(name, Documents.from_matrix(train), Documents.from_matrix(counts[-held_out:]))
+
+
+def _docstring_counts() -> Any:
+    texts = docstring_corpus(python_files(default_folders()))
+    vectorizer = CountVectorizer(stop_words="english", min_df=5, max_df=0.2, token_pattern=r"(?u)\b[a-z]{3,}\b")
+    return vectorizer.fit_transform(texts)
