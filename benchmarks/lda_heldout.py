@@ -22,6 +22,7 @@ from ssvi.estimators.common import make_global_step, make_local_step
 from ssvi.evaluation import HeldOut, document_completion
 from ssvi.global_steps import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi
+from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.schedules import PowerSchedule
 
@@ -55,7 +56,7 @@ def _fit(
     global_name, local_name = pair.split(":")
     problem = engine.Problem(
         model,
-        make_local_step(local_name, "lda"),
+        make_local_step(local_name, "lda", sweeps=options.gibbs_sweeps, kept=options.gibbs_kept),
         _global_step(global_name),
         PowerSchedule(options.decay, options.offset),
         population=len(corpus.train),
@@ -102,6 +103,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--passes", type=int, default=1)
     parser.add_argument("--decay", type=float, default=0.6)
     parser.add_argument("--offset", type=float, default=10.0)
+    parser.add_argument("--gibbs-sweeps", type=int, default=Gibbs.sweeps)
+    parser.add_argument("--gibbs-kept", type=int, default=Gibbs.kept)
     parser.add_argument("--no-ramp", action="store_true")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=-1)

@@ -129,6 +129,25 @@ def test_whole_float_counts_are_counts_and_fractions_get_mean_field():
     np.testing.assert_array_equal(halves.components_, _lda(local_step="mean_field").fit(COUNTS * 0.5).components_)
 
 
+@pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
+def test_one_topic_one_word_one_document(global_step, local_step):
+    parameters = {"global_step": global_step, "local_step": local_step, "n_components": 1}
+    for counts in (np.array([[3]]), np.array([[3, 0, 2]]), np.array([[0, 0], [1, 0]])):
+        model = _lda(**parameters).fit(counts)
+        assert np.isfinite(model.components_).all()
+        np.testing.assert_array_equal(model.transform(counts), np.ones((len(counts), 1)))
+
+
+def test_odd_sparse_matrices_mean_the_same_documents():
+    """Unsorted indices, duplicates and stored zeros, with a local step that draws nothing."""
+    entries = ([2, 1, 1, 4, 3], [2, 0, 2, 1, 0], [0, 3, 5])
+    odd = sparse.csr_array((np.array(entries[0]), np.array(entries[1]), np.array(entries[2])), shape=(2, 3))
+    odd.data[4] = 0
+    tidy = sparse.csr_array(odd.toarray())
+    fits = [_lda(local_step="mean_field", n_components=2).fit(counts) for counts in (odd, tidy)]
+    np.testing.assert_allclose(fits[0].components_, fits[1].components_, rtol=1e-5)
+
+
 def test_large_index_pointers():
     wide = sparse.csr_array(
         (COUNTS.data, COUNTS.indices.astype(np.int64), COUNTS.indptr.astype(np.int64)), COUNTS.shape

@@ -67,7 +67,8 @@ def _fisher_solve_rows(lam: Array, x: Array, out: Array) -> None:
             inverse_sum += inverse
             weighted += x[row, v] * inverse
             out[row, v] = inverse
-        shift = weighted / (1.0 / trigamma(concentration) - inverse_sum)
+        # With a single outcome beta is 1 whatever lambda is, and x has been pulled back to 0.
+        shift = weighted / (1.0 / trigamma(concentration) - inverse_sum) if lam.shape[1] > 1 else 0.0
         for v in range(lam.shape[1]):
             out[row, v] *= x[row, v] + shift
 

@@ -130,6 +130,11 @@ def test_fractions_are_refused_in_one_sentence():
     Gibbs().check(Documents.from_matrix(np.array([[2.0, 1.0]])))
 
 
+def test_endless_documents_are_refused_in_one_sentence():
+    with pytest.raises(ValueError, match=r"document 1 has 1e\+10 of them .* use local_step='mean_field'"):
+        Gibbs().check(Documents.from_matrix(np.array([[2.0, 1.0], [1e10, 0.0]])))
+
+
 @pytest.mark.parametrize("kept", [0, 11])
 def test_kept_must_fit_into_sweeps(kept):
     with pytest.raises(ValueError, match="kept must be from 1 to sweeps = 10"):

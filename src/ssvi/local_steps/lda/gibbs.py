@@ -37,6 +37,7 @@ def prior_table(weights: npt.NDArray[Any], alpha: Array) -> npt.NDArray[Any]:
 # Indices here are unsigned: for signed ones numba adds a test for negative values to every access, and the kernel
 # takes a third longer.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_LONGEST = 100_000_000  # tokens of one document: a gigabyte of working memory
 
 
 @kernel
@@ -131,7 +132,7 @@ def gibbs_documents(
     sweeps: int,
     kept: int,
     keys: Keys,
-    statistics: npt.NDArray[np.int32],
+    statistics: npt.NDArray[Any],
     tallies: npt.NDArray[np.float64],
 ) -> None:
     """Sample each document of a shard from a fresh start.
@@ -222,7 +223,12 @@ class Gibbs(LdaStep):
             raise ValueError(f"kept must be from 1 to sweeps = {self.sweeps}, not {self.kept}.")
 
     def check(self, batch: Documents) -> None:
-        """Raise unless every count is whole: a fraction of a token has no topic."""
+        """Raise unless every count is whole, since a fraction of a token has no topic, and each document fits."""
+        if len(batch) and batch.lengths().max() > _LONGEST:
+            raise ValueError(
+                f"local_step 'gibbs' goes token by token, and document {int(batch.lengths().argmax())} has "
+                f"{batch.lengths().max():.3g} of them (at most {_LONGEST:,} are possible): use local_step='mean_field'."
+            )
         if not batch.is_whole():
             raise ValueError(
                 "local_step 'gibbs' needs whole counts, and some counts here are fractions: "
@@ -245,7 +251,8 @@ class Gibbs(LdaStep):
     def run(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> LocalResult:
         """Sample each document; `local` is the mean of E[theta | z] over the kept sweeps."""
         shard = prepared.documents.slice(start, stop)
-        statistics = np.zeros(prepared.table.shape, dtype=np.int32)
+        most = shard.lengths().sum() * self.kept
+        statistics = np.zeros(prepared.table.shape, dtype=np.int32 if most < 2**31 else np.int64)
         tallies = np.zeros((stop - start, model.n_topics))
         gibbs_documents(
             shard.indptr,
