@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 from ssvi.data import Documents
-from ssvi.data.docstrings import default_folders, docstring_corpus, python_files
+from ssvi.demo import count_docstrings
 
 DEFAULT = Path(__file__).parent.parent.parent / "shared" / "data" / "wikipedia"
 
@@ -35,14 +34,8 @@ def load(folder: Path, *, held_out: int = 5_000, shortest: int = 10, most: int |
         name = folder.name
         counts: Any = sparse.csr_array(sparse.load_npz(folder / "bow.npz"))
     else:
-        name, counts = "docstrings", _docstring_counts()
+        name, counts = "docstrings", count_docstrings()[0]
         held_out = min(held_out, counts.shape[0] // 10)
     counts = counts[np.asarray(counts.sum(axis=1)).ravel() >= shortest]
     train = counts[: counts.shape[0] - held_out][:most]
     return Corpus(name, Documents.from_matrix(train), Documents.from_matrix(counts[-held_out:]))
-
-
-def _docstring_counts() -> Any:
-    texts = docstring_corpus(python_files(default_folders()))
-    vectorizer = CountVectorizer(stop_words="english", min_df=5, max_df=0.2, token_pattern=r"(?u)\b[a-z]{3,}\b")
-    return vectorizer.fit_transform(texts)

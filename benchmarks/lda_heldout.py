@@ -87,8 +87,7 @@ def _global_step(name: str) -> GlobalStep:
 
 
 def _score(state: engine.State, model: LDA, corpus: corpora.Corpus, backend: Threads) -> HeldOut:
-    lam = state.parameters["topics"]
-    return document_completion(lam / lam.sum(axis=1, keepdims=True), model.alpha, corpus.test, backend=backend)
+    return document_completion(model.mean_topics(state.parameters), model.alpha, corpus.test, backend=backend)
 
 
 def _options() -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 _SOURCE = Path(__file__).parent.parent / "src"
@@ -16,6 +17,11 @@ def _fingerprint() -> str:
 
 # numba's cache notices a change of a kernel's own file, not of the kernels it calls: a cache for each state of the
 # source keeps tests honest.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_SOURCE.parent / ".numba_cache" / _fingerprint()))
+_CACHES = _SOURCE.parent / ".numba_cache"
+_CACHE = _CACHES / _fingerprint()
+for _old in _CACHES.glob("*"):
+    if _old != _CACHE:
+        shutil.rmtree(_old, ignore_errors=True)
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE))
 # Without this scikit-learn's check_estimator skips its array API check.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")

@@ -78,6 +78,13 @@ def test_a_saved_state_goes_on_bit_for_bit(tmp_path, stop_after):
     np.testing.assert_array_equal(resumed.parameters["topics"], whole.parameters["topics"])
 
 
+def test_a_state_does_not_go_on_with_another_corpus_or_batch_size():
+    problem = _problem()
+    half = engine.run(problem, engine.init(MODEL, 0), CORPUS, sweeps=1, batch_size=100)
+    with pytest.raises(ValueError, match="continue with the corpus and batch_size it began with"):
+        engine.run(problem, half, CORPUS, sweeps=2, batch_size=50)
+
+
 def test_every_callback_hears_of_the_last_step():
     heard = []
     callbacks = [lambda state, info: True, _collect(heard)]

@@ -32,8 +32,11 @@ def test_long_fits_show_a_bar_that_ends_its_line():
     progress.started -= 100.0
     progress(STATE, _info(1))
     progress(STATE, _info(4))
+    progress.close()
+    progress.close()
     assert "lda [######..................]  25% step 1/4, 100 s, 300 s left" in stream.getvalue()
     assert stream.getvalue().endswith("0 s left\n")
+    assert stream.getvalue().count("\n") == 1
 
 
 def test_plain_lines_where_there_is_no_terminal():

@@ -6,8 +6,8 @@ from ssvi.registry import discover, lookup
 
 
 def test_discover_finds_each_file():
-    assert list(discover("ssvi.global_steps", GlobalStep)) == ["map", "mean_field", "ssvi", "ssvi_a"]
-    assert list(discover("ssvi.local_steps.lda", LocalStep)) == ["cvb0", "gibbs", "mean_field"]
+    assert {"map", "mean_field", "ssvi", "ssvi_a"} <= set(discover("ssvi.global_steps", GlobalStep))
+    assert {"cvb0", "gibbs", "mean_field"} <= set(discover("ssvi.local_steps.lda", LocalStep))
 
 
 def test_lookup_lists_the_known_names():

@@ -49,13 +49,20 @@ class Outcome:
 
 def gather(most_files: int | None = None, stream: TextIO = sys.stderr) -> Text:
     """Read the docstrings of this machine and count their words."""
+    counts, words = count_docstrings(most_files, stream)
+    rows = np.random.default_rng(0).permutation(counts.shape[0])
+    n_test = len(rows) // 10
+    return Text(counts[rows[n_test:]], counts[rows[:n_test]], words)
+
+
+def count_docstrings(
+    most_files: int | None = None, stream: TextIO = sys.stderr
+) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Return the documents x words counts of this machine's docstrings, and the words."""
     files = python_files(default_folders())[:most_files]
     texts = docstring_corpus(files, report=_file_counter(len(files), stream))
     vectorizer = CountVectorizer(stop_words="english", min_df=5, max_df=0.1, token_pattern=r"(?u)\b[a-z]{3,}\b")
-    counts = vectorizer.fit_transform(texts)
-    rows = np.random.default_rng(0).permutation(counts.shape[0])
-    n_test = len(rows) // 10
-    return Text(counts[rows[n_test:]], counts[rows[:n_test]], vectorizer.get_feature_names_out())
+    return vectorizer.fit_transform(texts), vectorizer.get_feature_names_out()
 
 
 def fit_all(text: Text, topics: int, passes: int) -> list[Outcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +24,10 @@ def save_state(state: State, path: str | os.PathLike[str]) -> None:
         "documents_seen": state.documents_seen,
         "blocks": list(state.parameters),
     }
-    arrays = {f"lambda_{i}": lam for i, lam in enumerate(state.parameters.values())}
+    arrays: dict[str, Any] = {f"lambda_{i}": lam for i, lam in enumerate(state.parameters.values())}
     partial = target.with_name(target.name + ".partial")
     with partial.open("wb") as file:
-        np.savez(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
+        np.savez(file, meta=np.array(json.dumps(meta)), **arrays)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(target)
@@ -41,7 +42,7 @@ def load_state(path: str | os.PathLike[str]) -> State:
                 raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")
             parameters = {name: file[f"lambda_{i}"] for i, name in enumerate(meta["blocks"])}
             return State(int(meta["seed"]), int(meta["step"]), int(meta["documents_seen"]), parameters)
-    except FileNotFoundError:
+    except OSError:
         raise
     except Exception as error:
         raise ValueError(f"{os.fspath(path)} is not a saved state: {error}.") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import Self, TextIO
 
 from ssvi.engine import Info, State
 
@@ -24,6 +24,7 @@ class Progress:
     first_step: int | None = None
     shown: float = 0.0
     drawn: bool = False
+    line_open: bool = False
 
     def __call__(self, state: State, info: Info) -> None:
         """Show the step just taken."""
@@ -45,13 +46,20 @@ class Progress:
             f"{self.label} [{bar}] {share:4.0%} step {info.step}/{self.total_steps}, {elapsed:.0f} s, {left:.0f} s left"
         )
         if self.stream.isatty():
-            end = "\n" if info.step == self.total_steps else ""
-            self.stream.write(f"\r\x1b[K{line}{end}")
+            self.stream.write(f"\r\x1b[K{line}")
+            self.line_open = True
         else:
             self.stream.write(line + "\n")
         self.stream.flush()
 
     def close(self) -> None:
-        """End a line that was left open by a fit that stopped early."""
-        if self.drawn and self.stream.isatty():
+        """End the line."""
+        if self.line_open:
             self.stream.write("\n")
+            self.line_open = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

@@ -20,7 +20,10 @@ def discover(package: str, kind: Any) -> dict[str, Any]:
             if inspect.isclass(value) and issubclass(value, kind) and value.__module__ == module.__name__:
                 if inspect.isabstract(value):
                     continue
-                found[cast(Any, value).name] = value
+                name = cast(Any, value).name
+                if name in found:
+                    raise ValueError(f"{package} has two of the name {name!r}: {found[name]} and {value}.")
+                found[name] = value
     return dict(sorted(found.items()))
 
 

@@ -1,4 +1,4 @@
-"""Names for the types that run through the whole library."""
+"""The type that runs through the whole library."""
 
 from __future__ import annotations
 
@@ -6,4 +6,3 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer]

@@ -24,9 +24,10 @@ def test_errors_reach_the_caller():
 
 def test_n_jobs_counts_as_in_scikit_learn():
     assert Threads(None).n_threads == 1
-    assert Threads(-1).n_threads == os.cpu_count()
-    with pytest.raises(ValueError, match="n_jobs must not be 0"):
-        Threads(0)
+    assert Threads(-1).n_threads == len(os.sched_getaffinity(0))
+    for bad in (0, 2.5, "2", True):
+        with pytest.raises(ValueError, match="n_jobs must be an integer but 0"):
+            Threads(bad)
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 128, 1000, 5000])

@@ -7,22 +7,23 @@ from ssvi import engine
 from ssvi.backends import Threads
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
-from ssvi.models.lda import LDA
+from ssvi.models.base import Model
 from ssvi.numerics.random import derive_keys
 from ssvi.registry import discover
 from ssvi.schedules import PowerSchedule
 
 GLOBAL_STEPS = discover("ssvi.global_steps", GlobalStep)
-MODELS = {"lda": LDA(30, np.full(4, 0.3), 0.1)}
+MODELS = discover("ssvi.models", Model)
 LOCAL_STEPS = [(model, step) for model in MODELS for step in discover(f"ssvi.local_steps.{model}", LocalStep).values()]
 
 
 @pytest.fixture(params=LOCAL_STEPS, ids=lambda pair: f"{pair[0]}-{pair[1].name}")
 def setting(request):
     name, step = request.param
-    model = MODELS[name]
-    truth, documents = model.simulate(np.random.default_rng(0), 300)
-    views = {block: np.log(np.maximum(values, 1e-12)) for block, values in truth.items()}
+    model = MODELS[name].example()
+    _, documents = model.simulate(np.random.default_rng(0), 300)
+    start = model.init(np.random.default_rng(1))
+    views = {block: spec.family.mean_stats(start[block]) for block, spec in model.blocks().items()}
     return model, step(), views, documents
 
 
@@ -70,7 +71,7 @@ def test_map_local_is_map_reduce_without_the_sum(setting):
 
 @pytest.mark.parametrize("global_step", sorted(GLOBAL_STEPS))
 def test_every_global_step_drives_it(setting, global_step):
-    """All pairs run on one code path, stay inside the domain, and move towards the data."""
+    """All pairs run on one code path, move, and stay inside the domain."""
     model, step, _, documents = setting
     problem = engine.Problem(
         model, step, GLOBAL_STEPS[global_step](), PowerSchedule(0.6, 1.0), population=len(documents)

@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from ssvi import LatentDirichletAllocation, engine
+from ssvi.backends import base as backends
 from ssvi.data import minibatches
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
@@ -30,7 +31,12 @@ def _lda(**parameters):
 
 
 @pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
-def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, local_step):
+def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, local_step, monkeypatch):
+    # Small enough pieces that every step has work for four threads, in the local and in the global part.
+    monkeypatch.setattr(backends, "_FEWEST_DOCUMENTS", 8)
+    monkeypatch.setattr(engine, "_ELEMENTS_A_TASK", 60)
+    assert len(backends.shards(np.ones(100, dtype=int))) == 12
+    assert len(engine._row_tasks((4, 60))) == 4
     fits = [_lda(global_step=global_step, local_step=local_step, n_jobs=n).fit(COUNTS) for n in (1, 2, 4)]
     for other in fits[1:]:
         np.testing.assert_array_equal(fits[0].components_, other.components_)
@@ -40,13 +46,14 @@ def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, l
 @pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
 def test_fit_is_a_loop_of_partial_fit_over_the_same_batches(global_step, local_step):
     parameters = {"global_step": global_step, "local_step": local_step}
-    whole = _lda(**parameters).fit(COUNTS)
-    loop = _lda(**parameters, total_samples=400)
+    whole = _lda(**parameters, batch_size=150).fit(COUNTS)
+    loop = _lda(**parameters, batch_size=150, total_samples=400)
     for sweep in range(2):
-        for rows in minibatches(400, 100, seed=0, sweep=sweep):
+        for rows in minibatches(400, 150, seed=0, sweep=sweep):
             loop.partial_fit(COUNTS[rows])
     np.testing.assert_array_equal(whole.components_, loop.components_)
-    assert whole.n_batch_iter_ == loop.n_batch_iter_ == len(loop.history_) == 8
+    assert whole.n_batch_iter_ == loop.n_batch_iter_ == len(loop.history_) == 6
+    assert whole.n_iter_ == loop.n_iter_ == 2
 
 
 def test_partial_fit_cuts_long_input_into_batches():
@@ -61,6 +68,35 @@ def test_partial_fit_cuts_long_input_into_batches():
 def test_partial_fit_without_total_samples_stands_for_what_was_seen():
     model = _lda().partial_fit(COUNTS[:200]).partial_fit(COUNTS[200:250])
     assert [info.population for info in model.history_] == [100, 200, 250]
+
+
+def test_partial_fit_after_fit_adds_new_documents_to_those_of_the_fit():
+    model = _lda(max_iter=10).fit(COUNTS[:300])
+    model.partial_fit(COUNTS[300:]).partial_fit(COUNTS[300:350])
+    assert [info.population for info in model.history_[-2:]] == [400, 450]
+
+
+def test_partial_fit_is_online_also_where_fit_is_by_batch():
+    model = _lda(learning_method="batch", global_step="mean_field")
+    assert model.fit(COUNTS).history_[-1].step_size == 1.0
+    assert model.partial_fit(COUNTS).history_[-1].step_size < 0.5
+
+
+@pytest.mark.parametrize("changed", [{"n_components": 7}, {"doc_topic_prior": 0.5}, {"topic_word_prior": 0.3}])
+def test_partial_fit_goes_on_with_the_same_model_or_not_at_all(changed):
+    model = _lda().fit(COUNTS).set_params(**changed)
+    with pytest.raises(ValueError, match="set it back, or call fit"):
+        model.partial_fit(COUNTS)
+
+
+def test_empty_stretches_are_fine_in_a_stream():
+    counts = COUNTS.toarray()
+    counts[100:200] = 0
+    whole = _lda(total_samples=400).partial_fit(counts)
+    parts = _lda(total_samples=400)
+    for start in range(0, 400, 100):
+        parts.partial_fit(counts[start : start + 100])
+    np.testing.assert_array_equal(whole.components_, parts.components_)
 
 
 @pytest.mark.parametrize("global_step", ["ssvi_a", "ssvi"])
@@ -115,6 +151,18 @@ def test_batch_coordinate_ascent_raises_the_bound():
     assert np.isnan(_lda(local_step="gibbs").fit(COUNTS).bound_)
 
 
+def test_the_bound_is_per_word_however_much_of_a_pass_there_was():
+    """It rises as topics get better, and is no smaller in size because fewer documents were seen."""
+    settings = {"global_step": "mean_field", "local_step": "mean_field", "population_ramp": False, "max_iter": 1}
+    bounds = []
+    for last in (1, 2, 3, 4):
+        stop = [lambda state, info, last=last: info.step == last]
+        bounds.append(_lda(**settings, callbacks=stop).fit(COUNTS).bound_)
+    assert np.all(np.diff(bounds) > 0)
+    first_of_stream = _lda(**settings, total_samples=400).partial_fit(COUNTS[:100]).bound_
+    assert first_of_stream == pytest.approx(bounds[0], abs=0.3)
+
+
 def test_instances_and_names_are_the_same_thing():
     by_name = _lda(global_step="ssvi", local_step="gibbs").fit(COUNTS)
     by_instance = _lda(global_step=Ssvi(), local_step=Gibbs()).fit(COUNTS)
@@ -127,6 +175,23 @@ def test_whole_float_counts_are_counts_and_fractions_get_mean_field():
     np.testing.assert_array_equal(whole.components_, _lda().fit(COUNTS.toarray()).components_)
     halves = _lda().fit(COUNTS * 0.5)
     np.testing.assert_array_equal(halves.components_, _lda(local_step="mean_field").fit(COUNTS * 0.5).components_)
+    assert (whole.local_step_, halves.local_step_) == ("gibbs", "mean_field")
+    with pytest.raises(ValueError, match="needs whole counts"):
+        whole.transform(COUNTS * 0.5)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.float16, np.longdouble, ">i4", ">f8", object])
+def test_any_type_of_numbers(dtype):
+    counts = np.minimum(COUNTS.toarray(), 1)
+    np.testing.assert_array_equal(_lda().fit(counts.astype(dtype)).components_, _lda().fit(counts).components_)
+
+
+def test_the_prior_is_the_models_own_copy():
+    prior = np.full(4, 0.3)
+    model = _lda(doc_topic_prior=prior).fit(COUNTS)
+    before = model.transform(COUNTS)
+    prior[:] = 5.0
+    np.testing.assert_array_equal(model.transform(COUNTS), before)
 
 
 @pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
@@ -138,14 +203,17 @@ def test_one_topic_one_word_one_document(global_step, local_step):
         np.testing.assert_array_equal(model.transform(counts), np.ones((len(counts), 1)))
 
 
-def test_odd_sparse_matrices_mean_the_same_documents():
-    """Unsorted indices, duplicates and stored zeros, with a local step that draws nothing."""
-    entries = ([2, 1, 1, 4, 3], [2, 0, 2, 1, 0], [0, 3, 5])
-    odd = sparse.csr_array((np.array(entries[0]), np.array(entries[1]), np.array(entries[2])), shape=(2, 3))
-    odd.data[4] = 0
+@pytest.mark.parametrize("local_step", ["mean_field", "cvb0", "gibbs"])
+def test_odd_sparse_matrices_mean_the_same_documents(local_step):
+    """Unsorted words, words twice and stored zeros change no bit of anything."""
+    data, words, indptr = np.array([2, 1, 1, 4, 0, 5]), np.array([2, 0, 2, 1, 0, 2]), np.array([0, 3, 6])
+    odd = sparse.csr_array((data, words, indptr), shape=(2, 3))
     tidy = sparse.csr_array(odd.toarray())
-    fits = [_lda(local_step="mean_field", n_components=2).fit(counts) for counts in (odd, tidy)]
-    np.testing.assert_allclose(fits[0].components_, fits[1].components_, rtol=1e-5)
+    fits = [_lda(local_step=local_step, n_components=2).fit(counts) for counts in (odd, tidy)]
+    np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
+    np.testing.assert_array_equal(fits[0].transform(odd), fits[0].transform(tidy))
+    assert fits[0].score(odd) == fits[0].score(tidy)
+    assert len(odd.data) == 6
 
 
 def test_large_index_pointers():
@@ -209,6 +277,8 @@ def test_bad_data_is_refused_and_changes_nothing(data, message, method):
     with pytest.raises(ValueError, match=message):
         getattr(fresh, method)(data)
     assert not [name for name in vars(fresh) if name.endswith("_") or name.startswith("_")]
+    if method == "partial_fit" and "no words" in message:
+        return  # a stream under way may have empty stretches
     fitted = _lda().fit(COUNTS[:, :2].toarray() + 1)
     before = fitted.components_.copy()
     with pytest.raises(ValueError, match=message):
@@ -243,7 +313,10 @@ BAD_PARAMETERS = [
     ({"max_iter": "many"}, "max_iter must be an integer of 1 or more, not 'many'"),
     ({"total_samples": 0}, "total_samples must be 1 or more"),
     ({"verbose": "loud"}, "verbose must be 'auto' or an integer"),
-    ({"n_jobs": 0}, "n_jobs must not be 0"),
+    ({"n_jobs": 0}, "n_jobs must be an integer but 0"),
+    ({"n_jobs": "2"}, "n_jobs must be an integer but 0 .*, not '2'"),
+    ({"doc_topic_prior": "auto"}, "doc_topic_prior must be a positive number"),
+    ({"evaluate_every": 1.5}, "evaluate_every must be an integer"),
 ]
 
 
@@ -253,6 +326,20 @@ def test_bad_parameters_are_refused_in_one_sentence(parameters, message):
     with pytest.raises(ValueError, match=message):
         model.fit(COUNTS)
     assert not model.__sklearn_is_fitted__()
+    fitted = _lda().fit(COUNTS).set_params(**parameters)
+    before = dict(vars(fitted))
+    for method in (fitted.fit, fitted.partial_fit):
+        with pytest.raises(ValueError, match=message):
+            method(COUNTS)
+        assert all(vars(fitted)[name] is value for name, value in before.items())
+
+
+@pytest.mark.parametrize("method", ["transform", "score"])
+@pytest.mark.parametrize(("data", "message"), BAD_DATA[:3], ids=["negative", "nan", "infinite"])
+def test_bad_data_is_refused_by_a_fitted_model(data, message, method):
+    fitted = _lda().fit(COUNTS[:, :2].toarray() + 1)
+    with pytest.raises(ValueError, match=message):
+        getattr(fitted, method)(data)
 
 
 def test_gibbs_refuses_fractions_and_changes_nothing():
@@ -266,6 +353,7 @@ def test_gibbs_refuses_fractions_and_changes_nothing():
 def test_before_fit_there_is_nothing_to_apply(method):
     with pytest.raises(NotFittedError):
         getattr(_lda(), method)(COUNTS)
+    assert not hasattr(_lda(), "components_")
 
 
 def test_clone_pickle_and_pandas():

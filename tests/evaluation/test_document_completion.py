@@ -50,14 +50,16 @@ def test_fractions_are_split_by_word():
     first, second = _counts(observed), _counts(held_out)
     np.testing.assert_allclose(first + second, counts)
     assert np.all((first == 0) | (second == 0))
-    assert first.any()
-    assert second.any()
+    shares = (first > 0).mean(axis=0)
+    # Each of 8 words is observed in about half of 50 documents: 4.5 standard errors of 0.07.
+    assert np.all(np.abs(shares - 0.5) < 0.32)
 
 
-def test_agrees_with_enumeration_within_three_standard_errors():
-    """p(held-out words | observed words) for tiny documents, theta integrated out word by word.
+def test_agrees_with_enumeration():
+    """Held-out words of tiny documents scored at the exact posterior mean of theta given the observed ones.
 
-    Given theta's posterior mean the held-out words are scored one at a time, as the estimator defines it.
+    The sampler's theta has an error of about 0.003 after 20,000 sweeps, relative to weights of 0.1 or more, and a
+    document has at most three held-out words: 0.02 is over five standard errors.
     """
     tokens = [[0, 1, 1, 4], [2, 2, 3, 0, 4, 1], [3, 3]]
     documents = bag(tokens, 5)

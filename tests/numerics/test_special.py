@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import special
 
-from ssvi.numerics.special import digamma, digamma_array, log_gamma, trigamma, trigamma_array
+from ssvi.numerics.special import digamma, digamma_array, log_gamma, tetragamma, trigamma, trigamma_array
 
 GRID = np.logspace(-8, 8, 2001)
 
@@ -14,6 +14,11 @@ def test_digamma_agrees_with_scipy():
 
 def test_trigamma_agrees_with_scipy():
     np.testing.assert_allclose(trigamma_array(GRID), special.polygamma(1, GRID), rtol=1e-13)
+
+
+def test_tetragamma_agrees_with_scipy():
+    ours = np.array([tetragamma(x) for x in GRID])
+    np.testing.assert_allclose(ours, special.polygamma(2, GRID), rtol=1e-12)
 
 
 def test_log_gamma_agrees_with_scipy():

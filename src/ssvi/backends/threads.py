@@ -6,8 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from numbers import Integral
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from ssvi.backends.base import Backend, Result, Task
 
@@ -42,11 +43,13 @@ class Threads(Backend):
             self._pool.shutdown()
 
 
-def _count(n_jobs: int | None) -> int:
+def _count(n_jobs: Any) -> int:
     """Turn scikit-learn's n_jobs into a number of threads."""
     if n_jobs is None:
         return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0: use 1 for one thread, -1 for all processors.")
-    processors = os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be an integer but 0 (1 is one thread, -1 all processors), not {n_jobs!r}.")
+    # The processors this process may use, which in a container can be fewer than there are.
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = int(n_jobs)
+    return count if count > 0 else max(1, processors + 1 + count)

@@ -36,8 +36,15 @@ class Documents:
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> Self:
-        """Take documents x words counts, sparse (CSR, without a copy) or dense."""
+        """Take documents x words counts, sparse or dense; a CSR matrix in canonical form is not copied.
+
+        Canonical means sorted words, none twice, no stored zeros: then equal documents look equal.
+        """
         rows = sparse.csr_array(matrix)
+        if not rows.has_canonical_format or not rows.data.all():
+            rows = rows.copy()
+            rows.sum_duplicates()
+            rows.eliminate_zeros()
         return cls(rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data, int(rows.shape[1]))
 
     def __len__(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator
 from ssvi import engine
 from ssvi.backends.threads import Threads
 from ssvi.engine import Callback, Info, Problem, State
-from ssvi.estimators.common import is_whole, make_global_step, make_seed, require
+from ssvi.estimators.common import is_integer, make_global_step, make_seed, require
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
@@ -43,6 +44,8 @@ class StochasticEstimator(BaseEstimator):
     n_iter_: int
     bound_: float
     _state: State
+    _n_distinct: int
+    """How many different documents `fit` had, and `partial_fit` since."""
 
     @abstractmethod
     def _model(self) -> Model:
@@ -58,7 +61,7 @@ class StochasticEstimator(BaseEstimator):
 
     def _check_loop_parameters(self) -> None:
         for name in ("max_iter", "batch_size"):
-            require(name, getattr(self, name), lambda v: is_whole(v) and v >= 1, "an integer of 1 or more")
+            require(name, getattr(self, name), lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
         for name in ("learning_decay", "learning_offset"):
             require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
         require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
@@ -66,32 +69,33 @@ class StochasticEstimator(BaseEstimator):
             require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
         if self.learning_method not in ("online", "batch"):
             raise ValueError(f"learning_method must be 'online' or 'batch', not {self.learning_method!r}.")
-        if self.verbose != "auto" and not is_whole(self.verbose):
+        if self.verbose != "auto" and not is_integer(self.verbose):
             raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
 
     def _start(self) -> None:
         """Set the state before the first step."""
         self.random_state_ = make_seed(self.random_state)
-        self.history_ = []
+        self.history_, self._n_distinct = [], 0
         self._state = engine.init(self._model(), self.random_state_)
 
     def _run(self, data: Any, local_step: LocalStep, label: str, monitors: Iterable[Callback] = ()) -> None:
         """Fit from the start: `max_iter` passes over the data."""
         self._start()
-        batch_size = self._steps_of(len(data))
+        self._n_distinct = len(data)
+        batch_size = self._batch_size_for(len(data))
         per_pass = -(-len(data) // batch_size)
-        with Threads(self.n_jobs) as backend:
-            problem = self._problem(local_step, len(data), backend)
-            callbacks, progress = self._callbacks(self.max_iter * per_pass, label)
+        schedule = self._schedule()
+        if self.learning_method == "batch" and not make_global_step(self.global_step).stochastic:
+            schedule = ConstantSchedule()
+        with Threads(self.n_jobs) as backend, Progress(self.max_iter * per_pass, label) as progress:
             self._state = engine.run(
-                problem,
+                self._problem(local_step, schedule, len(data), backend),
                 self._state,
                 data,
                 sweeps=self.max_iter,
                 batch_size=batch_size,
-                callbacks=[*callbacks, *monitors],
+                callbacks=[*self._callbacks(progress), *monitors],
             )
-        progress.close()
         self.n_iter_ = -(-self._state.step // per_pass)
         self.bound_ = self._bound(data)
 
@@ -100,46 +104,54 @@ class StochasticEstimator(BaseEstimator):
         self.history_ = list(self.history_)
         starts = range(0, len(data), self.batch_size)
         batches: Iterable[Batch] = (data.slice(start, min(start + self.batch_size, len(data))) for start in starts)
-        with Threads(self.n_jobs) as backend:
-            problem = self._problem(local_step, self.total_samples, backend)
-            callbacks, progress = self._callbacks(self._state.step + len(starts), label)
-            self._state = engine.follow(problem, self._state, batches, callbacks)
-        progress.close()
-        population = self.total_samples or self._state.documents_seen
-        self.n_iter_ = int(np.ceil(self._state.documents_seen / population))
+        # After a fit `documents_seen` counts each document once a pass: it no longer tells how many there are.
+        streaming = self._n_distinct == self._state.documents_seen
+        self._n_distinct += len(data)
+        population = self.total_samples or (None if streaming else self._n_distinct)
+        with Threads(self.n_jobs) as backend, Progress(self._state.step + len(starts), label) as progress:
+            self._state = engine.follow(
+                self._problem(local_step, self._schedule(), population, backend),
+                self._state,
+                batches,
+                self._callbacks(progress),
+            )
+        self.n_iter_ = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))
         self.bound_ = self._bound(data)
 
-    def _steps_of(self, n: int) -> int:
+    def _batch_size_for(self, n: int) -> int:
         """Return the number of documents in a minibatch of `fit`."""
         return n if self.learning_method == "batch" else self.batch_size
 
-    def _problem(self, local_step: LocalStep, population: float | None, backend: Threads) -> Problem:
-        global_step = make_global_step(self.global_step)
-        schedule: Schedule = PowerSchedule(self.learning_decay, self.learning_offset, self.learning_scale)
-        if self.learning_method == "batch" and not global_step.stochastic:
-            schedule = ConstantSchedule()
+    def _schedule(self) -> Schedule:
+        return PowerSchedule(self.learning_decay, self.learning_offset, self.learning_scale)
+
+    def _problem(
+        self, local_step: LocalStep, schedule: Schedule, population: float | None, backend: Threads
+    ) -> Problem:
         return Problem(
             model=self._model(),
             local_step=local_step,
-            global_step=global_step,
+            global_step=make_global_step(self.global_step),
             schedule=schedule,
             population=None if population is None else int(population),
             ramp=self.population_ramp,
             backend=backend,
         )
 
-    def _callbacks(self, total_steps: int, label: str) -> tuple[list[Callback], Progress]:
-        """Return the engine's callbacks: the history, the progress line, the user's own."""
-        progress = Progress(total_steps, label)
+    def _callbacks(self, progress: Progress) -> list[Callback]:
+        """Return the engine's callbacks: the history, the progress line if it is to be shown, the user's own."""
         show = sys.stderr.isatty() if self.verbose == "auto" else bool(self.verbose)
         own: list[Callback] = [lambda state, info: self.history_.append(info)]
-        return own + ([progress] if show else []) + list(self.callbacks or []), progress
+        return own + ([progress] if show else []) + list(self.callbacks or [])
 
     def _bound(self, data: Any) -> float:
-        """Return the local bounds of the last pass plus the global blocks' own term, per observed unit."""
-        first = self._state.documents_seen - len(data)
-        bounds = [info.bound for info in self.history_ if info.documents_seen > first]
+        """Estimate the ELBO per observed unit, from the local bounds of the last pass (or of what there was of it)."""
+        seen, population = self._state.documents_seen, self.history_[-1].population
+        steps = list(takewhile(lambda info: info.documents_seen > seen - len(data), reversed(self.history_)))
+        bounds = [info.bound for info in steps]
         local = sum(bound for bound in bounds if bound is not None)
         if None in bounds:
             return float("nan")
-        return (local + engine.prior_bound(self._model(), self._state)) / float(data.lengths().sum())
+        documents = min(seen, len(data)) if len(steps) == len(self.history_) else len(data)
+        whole = local * population / documents + engine.prior_bound(self._model(), self._state)
+        return whole / (population * float(data.lengths().mean()))

@@ -66,7 +66,7 @@ def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str
         raise ValueError(f"{name} must be {wanted}, not {value!r}.")
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Tell whether a parameter is an integer of Python or NumPy."""
     return isinstance(value, numbers.Integral)
 

@@ -13,14 +13,19 @@ from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import check_counts, is_whole, make_local_step, require, unchanged_on_error
+from ssvi.estimators.common import check_counts, is_integer, make_local_step, require, unchanged_on_error
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
+
+_TRANSFORM_SWEEPS = 30
+# Other types are converted to the first of these.
+_COUNT_TYPES = [np.dtype(code) for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")]
 
 
 class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
@@ -40,8 +45,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
         How q(beta) is updated (the M-step).
     local_step : {"auto", "gibbs", "cvb0", "mean_field"} or LocalStep
-        How each document's topics are found (the E-step). "auto" is "gibbs" where all counts of the data at hand are
-        whole, and "mean_field" elsewhere.
+        How each document's topics are found (the E-step). "auto" is "gibbs" if all counts of the first data are whole,
+        else "mean_field".
     learning_method : {"online", "batch"}
         "online" goes by minibatches. "batch" sees all documents in every step; for global steps that draw nothing
         ("mean_field", "map") the step size is then 1, which is coordinate ascent.
@@ -57,7 +62,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Compute the training data's `perplexity` after every so many passes, and stop when it changes by less than
         `perp_tol`. 0 or less: never.
     total_samples : int, optional
-        N for `partial_fit`: how many documents there will be. By default as many as have been seen so far.
+        N for `partial_fit`: how many documents there will be. By default as many different ones as there were so far.
         (scikit-learn has a million.) `fit` knows N.
     perp_tol : float
         See `evaluate_every`.
@@ -66,7 +71,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     n_jobs : int, optional
         Threads; None is 1, -1 is all processors. The result does not depend on it.
     verbose : "auto" or int
-        Show progress on stderr: always (1), never (0), or where it is a terminal and the fit takes over two seconds.
+        Show progress on stderr if a fit takes over two seconds: always (1), never (0), or where it is a terminal.
     random_state : int, RandomState or None
         The seed. The same integer gives the same result, bit for bit.
     callbacks : list of callables, optional
@@ -89,6 +94,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Steps taken, and passes over the data begun.
     doc_topic_prior_, topic_word_prior_ : (K,) array, float
         alpha and eta.
+    local_step_ : str
+        What "auto" stands for.
     random_state_ : int
         The seed that was used.
     n_features_in_, feature_names_in_ : int, array
@@ -156,8 +163,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Fit topics to a documents x words matrix of counts, from a fresh start."""
         with unchanged_on_error(self):
             documents = self._documents(X, "fit", reset=True)
+            self._set_priors(documents)
             local_step = self._local_step(documents)
-            self._set_priors(documents.n_words)
             monitors = [self._perplexity_monitor(documents)] if self.evaluate_every > 0 else []
             self._run(documents, local_step, LDA.name, monitors)
         return self
@@ -167,25 +174,27 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         first = not self.__sklearn_is_fitted__()
         with unchanged_on_error(self):
             documents = self._documents(X, "partial_fit", reset=first)
-            local_step = self._local_step(documents)
             if first:
-                self._set_priors(documents.n_words)
+                self._set_priors(documents)
                 self._start()
-            self._run_further(documents, local_step, LDA.name)
+            self._check_same_model()
+            self._run_further(documents, self._local_step(documents), LDA.name)
         return self
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
         """Return each document's topic weights given the topics E_q[beta], documents x topics.
 
         A document without words has the prior's weights. With `normalize=False` a row is alpha + the expected number
-        of the document's words in each topic. A document's row does not depend on what else is in X.
+        of the document's words in each topic. A document's row does not depend on what else is in X. "gibbs" by name
+        samples longer here than in a fit, 30 sweeps of which 25 are averaged; an instance does what it says.
         """
         check_is_fitted(self)
         documents = self._documents(X, "transform", reset=False)
+        local_step = self._local_step(documents, sweeps=_TRANSFORM_SWEEPS, kept=_TRANSFORM_SWEEPS - 5)
         keys = documents.content_keys(derive_key(self.random_state_, "transform"))
         with Threads(self.n_jobs) as backend:
             views = {"topics": np.log(self.topic_word_)}
-            weights = backend.map_local(self._local_step(documents), self._model(), views, documents, keys)
+            weights = backend.map_local(local_step, self._model(), views, documents, keys)
         if not normalize:
             weights = weights * (documents.lengths() + self.doc_topic_prior_.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.
@@ -199,7 +208,6 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return the log probability of half of each document's words given the other half (document completion)."""
         check_is_fitted(self)
         documents = self._documents(X, "score", reset=False)
-        check_counts(documents, f"{type(self).__name__}.score")
         with Threads(self.n_jobs) as backend:
             return document_completion(self.topic_word_, self.doc_topic_prior_, documents, backend=backend)
 
@@ -217,15 +225,15 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @property
     def components_(self) -> Array:
-        """Lambda."""
+        """The Dirichlet parameters lambda of q(beta)."""
+        check_is_fitted(self)
         return self._state.parameters["topics"]
 
     @property
     def topic_word_(self) -> Array:
         """E_q[beta]."""
-        lam = self.components_
-        result: Array = lam / lam.sum(axis=1, keepdims=True)
-        return result
+        check_is_fitted(self)
+        return self._model().mean_topics(self._state.parameters)
 
     @property
     def exp_dirichlet_component_(self) -> Array:
@@ -247,26 +255,28 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _documents(self, X: Any, method: str, *, reset: bool) -> Documents:
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", accept_large_sparse=True)
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=_COUNT_TYPES, accept_large_sparse=True)
         documents = Documents.from_matrix(X)
-        where = f"{type(self).__name__}.{method}"
-        check_counts(documents, where, allow_empty=method == "transform")
+        # A fitted model may meet a stretch of empty documents; a fit or a score cannot be made of nothing else.
+        allow_empty = method == "transform" or (method == "partial_fit" and not reset)
+        check_counts(documents, f"{type(self).__name__}.{method}", allow_empty=allow_empty)
         return documents
 
     def _check_parameters(self) -> None:
         self._check_loop_parameters()
         for name in ("n_components", "max_doc_update_iter"):
-            require(name, getattr(self, name), lambda v: is_whole(v) and v >= 1, "an integer of 1 or more")
+            require(name, getattr(self, name), lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
         for name in ("perp_tol", "mean_change_tol"):
             require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        if self.topic_word_prior is not None:
-            require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
-        self._alpha()
+        require("evaluate_every", self.evaluate_every, is_integer, "an integer")
 
     def _alpha(self) -> Array:
         """Return alpha for each topic."""
         given = 1.0 / self.n_components if self.doc_topic_prior is None else self.doc_topic_prior
-        alpha = np.asarray(given, dtype=float)
+        try:
+            alpha = np.array(given, dtype=float)
+        except (TypeError, ValueError):
+            alpha = np.array(np.nan)
         if alpha.ndim == 0:
             alpha = np.full(self.n_components, alpha)
         if alpha.shape != (self.n_components,) or not (np.isfinite(alpha).all() and (alpha > 0).all()):
@@ -276,33 +286,51 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
         return alpha
 
-    def _set_priors(self, n_words: int) -> None:
-        given = 1.0 / self.n_components if self.topic_word_prior is None else self.topic_word_prior
-        self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), float(given)
-        self._n_words = n_words
+    def _eta(self) -> float:
+        """Return eta."""
+        if self.topic_word_prior is None:
+            return 1.0 / self.n_components
+        require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
+        return float(self.topic_word_prior)
+
+    def _set_priors(self, documents: Documents) -> None:
+        """Fix what a fit cannot change later: the model, and what "auto" means."""
+        self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), self._eta()
+        self.local_step_ = "gibbs" if Gibbs.suits(documents) else "mean_field"
+        self._n_words = documents.n_words
+
+    def _check_same_model(self) -> None:
+        """Raise if parameters of the model were changed since the first `partial_fit` or the last `fit`."""
+        if not np.array_equal(self._alpha(), self.doc_topic_prior_) or self._eta() != self.topic_word_prior_:
+            raise ValueError(
+                "n_components, doc_topic_prior or topic_word_prior has changed since this model was fitted, and "
+                "partial_fit goes on with the same model: set it back, or call fit."
+            )
 
     def _model(self) -> LDA:
         return LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_)
 
-    def _local_step(self, documents: Documents) -> LocalStep:
+    def _local_step(self, documents: Documents, **options: int) -> LocalStep:
+        """Return the local step; `options` are for one that is given by name."""
         choice = self.local_step
         if isinstance(choice, str) and choice == "auto":
-            choice = "gibbs" if documents.is_whole() else "mean_field"
-        step = make_local_step(choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol)
+            choice = self.local_step_
+        step = make_local_step(
+            choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol, **options
+        )
         step.check(documents)
         return step
 
     def _perplexity_monitor(self, documents: Documents) -> Callback:
         """Return a callback that stops once the perplexity of the training documents changes little."""
-        every = self.evaluate_every * -(-len(documents) // self._steps_of(len(documents)))
+        every = self.evaluate_every * -(-len(documents) // self._batch_size_for(len(documents)))
         last = np.inf
 
         def monitor(state: State, info: Info) -> bool:
             nonlocal last
             if info.step % every:
                 return False
-            lam = state.parameters["topics"]
-            topics = lam / lam.sum(axis=1, keepdims=True)
+            topics = self._model().mean_topics(state.parameters)
             with Threads(self.n_jobs) as backend:
                 held_out = document_completion(topics, self.doc_topic_prior_, documents, backend=backend)
             perplexity = float(np.exp(-held_out.mean))

@@ -58,24 +58,34 @@ def _predict(
         log_probability[d] = total
 
 
+@kernel
+def _toss_coins(indptr: npt.NDArray[np.int64], keys: Keys, heads: npt.NDArray[np.bool_]) -> None:
+    """Toss a coin for each entry."""
+    for d in range(indptr.size - 1):
+        state = keys[d]
+        for i in range(indptr[d], indptr[d + 1]):
+            chance, state = uniform(state)
+            heads[i] = chance < 0.5
+
+
 def split_documents(documents: Documents, seed: int) -> tuple[Documents, Documents]:
     """Split each document into an observed and a held-out half.
 
     Whole counts are split token by token, half of them (rounded down) observed. With fractions there are no tokens:
-    there each word goes to one side or the other, with equal chances. The split depends on the seed and the
-    document's content alone.
+    there each word of a document goes to one side or the other, with equal chances. The split depends on the seed and
+    the document's content alone.
     """
     tight = documents.tight()
     keys = tight.content_keys(derive_key(seed, "split"))
-    if tight.is_whole():
+    if Gibbs.suits(tight):
         counts = tight.counts.astype(np.int64)
         observed = np.zeros_like(counts)
         _split_tokens(tight.indptr, counts, keys, observed)
         held_out = counts - observed
     else:
-        rng = np.random.default_rng(derive_key(seed, "split"))
-        coins = rng.random(tight.n_words)[tight.words] < 0.5
-        observed, held_out = np.where(coins, tight.counts, 0.0), np.where(coins, 0.0, tight.counts)
+        heads = np.empty(len(tight.words), dtype=np.bool_)
+        _toss_coins(tight.indptr, keys, heads)
+        observed, held_out = np.where(heads, tight.counts, 0.0), np.where(heads, 0.0, tight.counts)
     return (
         Documents(tight.indptr, tight.words, observed, tight.n_words),
         Documents(tight.indptr, tight.words, held_out.astype(np.float64), tight.n_words),
@@ -110,9 +120,10 @@ def document_completion(
         Where it runs; the figures do not depend on it.
 
     """
-    observed, held_out = split_documents(documents, seed)
     if local_step is None:
-        local_step = Gibbs(sweeps=120, kept=100) if documents.is_whole() else MeanField()
+        local_step = Gibbs(sweeps=120, kept=100) if Gibbs.suits(documents) else MeanField()
+    local_step.check(documents)
+    observed, held_out = split_documents(documents, seed)
     model = LDA(topics.shape[1], alpha, eta=1.0)
     keys = observed.content_keys(derive_key(seed, "completion"))
     theta = (backend or Threads()).map_local(local_step, model, {"topics": np.log(topics)}, observed, keys)

@@ -13,7 +13,7 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
 from ssvi.numerics.gamma_variates import log_gamma_rows
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma, trigamma
+from ssvi.numerics.special import digamma, tetragamma, trigamma
 from ssvi.typing import Array
 
 
@@ -57,18 +57,39 @@ def _pullback_rows(lam: Array, stats: Array, log_totals: Array, x: Array, out: A
 
 
 @kernel
+def _growth(start: float, step: float) -> float:
+    """Return f(start + step) - f(start) for f = 1 / psi', also where the two are almost equal.
+
+    Short steps integrate f' = -psi'' / psi'^2 by Gauss's rule with three points.
+    """
+    if step > 0.1 * start:
+        return 1.0 / trigamma(start + step) - 1.0 / trigamma(start)
+    total = 0.0
+    for node, weight in ((-math.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (math.sqrt(0.6), 5 / 18)):
+        point = start + 0.5 * step * (1.0 + node)
+        total -= weight * tetragamma(point) / trigamma(point) ** 2
+    return step * total
+
+
+@kernel
 def _fisher_solve_rows(lam: Array, x: Array, out: Array) -> None:
-    """Sherman-Morrison on diag(psi'(lambda)) - psi'(sum lambda) 1 1^T."""
+    """Sherman-Morrison on diag(psi'(lambda)) - psi'(sum lambda) 1 1^T.
+
+    Its denominator f(sum lambda) - sum f(lambda), with f = 1 / psi', is small beside its terms where one coordinate
+    holds almost all of the sum: that one is taken together with the sum.
+    """
     for row in range(lam.shape[0]):
-        concentration, weighted, inverse_sum = 0.0, 0.0, 0.0
+        largest = np.argmax(lam[row])
+        others, others_inverse, weighted = 0.0, 0.0, 0.0
         for v in range(lam.shape[1]):
             inverse = 1.0 / trigamma(lam[row, v])
-            concentration += lam[row, v]
-            inverse_sum += inverse
             weighted += x[row, v] * inverse
             out[row, v] = inverse
+            if v != largest:
+                others += lam[row, v]
+                others_inverse += inverse
         # With a single outcome beta is 1 whatever lambda is, and x has been pulled back to 0.
-        shift = weighted / (1.0 / trigamma(concentration) - inverse_sum) if lam.shape[1] > 1 else 0.0
+        shift = weighted / (_growth(lam[row, largest], others) - others_inverse) if lam.shape[1] > 1 else 0.0
         for v in range(lam.shape[1]):
             out[row, v] *= x[row, v] + shift
 

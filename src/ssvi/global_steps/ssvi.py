@@ -23,9 +23,10 @@ class Ssvi(GlobalStep):
         E[V] = I, so V (eta-hat - c) + c has the same mean for any c that does not depend on the draw. With
         c = lambda - eta the target is lambda + V (eta + eta-hat - lambda).
     correction_sweeps : float
-        V's effect is brought in linearly over this many sweeps of the data: the first target is SSVI-A's, and from
-        then on it is SSVI's. While lambda is small and noisy, V gives words with little weight almost no pull, and
-        the fit settles on its first guess. 0 applies V from the start.
+        V's effect is brought in over this many sweeps of the data, its share growing linearly with the documents seen:
+        the target begins close to SSVI-A's and ends as SSVI's. While lambda is small and noisy, V gives words with
+        little weight almost no pull, and the fit settles on its first guess. 0 applies V from the start. A stream of
+        unknown length counts as one sweep, so that there the share is 1 / correction_sweeps throughout.
 
     """
 

@@ -1,4 +1,4 @@
-"""Models: one file a model, with its blocks and its scikit-learn estimator."""
+"""Models: one file a model, with its blocks, its start and its simulation."""
 
 from ssvi.models.base import Block, Model
 

@@ -50,6 +50,11 @@ class Model(ABC):
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return a random lambda^(0) for each block."""
 
+    @classmethod
+    @abstractmethod
+    def example(cls) -> Model:
+        """Return a small instance, which the contract suites run."""
+
     @abstractmethod
     def simulate(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], Any]:
         """Draw the global parameters from the prior and n documents given them; return both."""

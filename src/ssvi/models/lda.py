@@ -39,6 +39,17 @@ class LDA(Model):
         """Return lambda near 1, a little different everywhere (Hoffman et al. 2010)."""
         return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words))}
 
+    def mean_topics(self, parameters: Mapping[str, Array]) -> Array:
+        """Return E_q[beta], topics x words; rows sum to 1."""
+        lam = parameters["topics"]
+        topics: Array = lam / lam.sum(axis=1, keepdims=True)
+        return topics
+
+    @classmethod
+    def example(cls) -> LDA:
+        """Return four topics over thirty words."""
+        return cls(30, np.full(4, 0.3), 0.1)
+
     def simulate(self, rng: np.random.Generator, n: int, length: float = 50.0) -> tuple[dict[str, Array], Documents]:
         """Draw topics, then n documents of Poisson(length) words each."""
         topics = rng.dirichlet(np.full(self.n_words, self.eta), self.n_topics)

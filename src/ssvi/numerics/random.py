@@ -21,9 +21,9 @@ _STRIDE = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_27, _SHIFT_30, _SHIFT_31 = np.uint64(27), np.uint64(30), np.uint64(31)
-_SHIFT_8, _SHIFT_11 = np.uint64(8), np.uint64(11)
+_SHIFT_8, _SHIFT_12 = np.uint64(8), np.uint64(12)
 _LOW_BYTE, _ONE_BIT = np.uint64(255), np.uint64(1)
-_TO_UNIT = 2.0**-53
+_TO_UNIT = 2.0**-52  # with 53 bits, the half that keeps a draw off 0 could round it up to 1
 
 
 @kernel
@@ -45,10 +45,13 @@ def next_bits(state: np.uint64) -> tuple[np.uint64, np.uint64]:
 def uniform(state: np.uint64) -> tuple[float, np.uint64]:
     """Return a uniform draw from the open interval (0, 1) and the state that follows."""
     bits, state = next_bits(state)
-    return ((bits >> _SHIFT_11) + 0.5) * _TO_UNIT, state
+    return ((bits >> _SHIFT_12) + 0.5) * _TO_UNIT, state
 
 
-def _ziggurat(layers: int = 256, tail: float = 3.6541528853610088) -> tuple[npt.NDArray[np.float64], ...]:
+_TAIL = 3.6541528853610088  # where the lowest of 256 slabs goes over into the tail
+
+
+def _ziggurat(layers: int, tail: float) -> tuple[npt.NDArray[np.float64], ...]:
     """Edges and heights of `layers` slabs of equal area under exp(-x^2 / 2) on x > 0, the lowest with the tail."""
     density_at_tail = math.exp(-0.5 * tail * tail)
     area = tail * density_at_tail + math.sqrt(math.pi / 2) * math.erfc(tail / math.sqrt(2))
@@ -59,8 +62,7 @@ def _ziggurat(layers: int = 256, tail: float = 3.6541528853610088) -> tuple[npt.
     return edges, np.exp(-0.5 * edges**2)
 
 
-_TAIL = 3.6541528853610088
-_EDGES, _HEIGHTS = _ziggurat(tail=_TAIL)
+_EDGES, _HEIGHTS = _ziggurat(256, _TAIL)
 
 
 @kernel
@@ -81,7 +83,7 @@ def normal(state: np.uint64) -> tuple[float, np.uint64]:
         bits, state = next_bits(state)
         layer = np.int64(bits & _LOW_BYTE)
         sign = 1.0 - 2.0 * float((bits >> _SHIFT_8) & _ONE_BIT)
-        value = (float(bits >> _SHIFT_11) + 0.5) * _TO_UNIT * _EDGES[layer]
+        value = (float(bits >> _SHIFT_12) + 0.5) * _TO_UNIT * _EDGES[layer]
         if value < _EDGES[layer + 1]:
             return sign * value, state
         if layer == 0:

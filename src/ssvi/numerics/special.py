@@ -1,4 +1,4 @@
-"""Digamma, trigamma and log-gamma of positive arguments, callable from kernels.
+"""Digamma, trigamma, tetragamma and log-gamma of positive arguments, callable from kernels.
 
 Each moves its argument above 8 by the recurrence, then uses the asymptotic (Stirling) series there. Relative errors
 are a few units in the last place, but for digamma near its root at 1.46 where the absolute error is.
@@ -48,6 +48,18 @@ def trigamma(x: float) -> float:
         - y * (1 / 30 - y * (1 / 42 - y * (1 / 30 - y * (5 / 66 - y * (691 / 2730 - y * (7 / 6 - y * 3617 / 510))))))
     )
     return result + (1.0 + 0.5 / x + tail) / x
+
+
+@kernel
+def tetragamma(x: float) -> float:
+    """Return psi''(x), the third derivative of log Gamma(x), for x > 0."""
+    result = 0.0
+    while x < _LARGE:
+        result -= 2.0 / (x * x * x)
+        x += 1.0
+    y = 1.0 / (x * x)
+    tail = y * (1 / 2 - y * (1 / 6 - y * (1 / 6 - y * (3 / 10 - y * (5 / 6 - y * (691 / 210 - y * 35 / 2))))))
+    return result - y * (1.0 + 1.0 / x + tail)
 
 
 @kernel

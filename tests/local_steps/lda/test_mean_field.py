@@ -5,6 +5,8 @@ from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
+from ssvi.local_steps.lda.cvb0 import Cvb0
+from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
@@ -85,3 +87,12 @@ def test_tiny_priors_and_many_topics_do_not_underflow():
     result = _run(MeanField(), bag([[0]], 5), beta, np.full(n_topics, 1e-4))
     assert np.isfinite(result.local).all()
     np.testing.assert_allclose(result.eta_hat["topics"].sum(), 1.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("step", [MeanField(), Cvb0(), Gibbs()], ids=lambda step: step.name)
+def test_words_that_are_rare_in_every_topic_keep_their_odds(step):
+    """Weights of e^-60 and e^-100 are far below the smallest that is kept, but it is their ratio that counts."""
+    log_beta = np.array([[-60.0, -0.1], [-100.0, -0.1]])
+    model = LDA(2, np.ones(2), 1.0)
+    result = Threads().map_reduce(step, model, {"topics": log_beta}, bag([[0]] * 20, 2), derive_keys(0, 20))
+    np.testing.assert_allclose(result.eta_hat["topics"][:, 0], [20.0, 0.0], atol=1e-5)

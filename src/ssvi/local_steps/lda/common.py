@@ -14,8 +14,9 @@ from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.models.lda import LDA
 from ssvi.typing import Array
 
-# Far below any weight that matters, and far enough above the smallest normal single-precision number (1e-38) that
-# products with topic weights stay normal: arithmetic on subnormal numbers is many times slower.
+# Weights are relative to the largest of their word. This is far below any that matters, and far enough above the
+# smallest normal single-precision number (1e-38) that products with topic weights stay normal: arithmetic on subnormal
+# numbers is many times slower.
 _SMALLEST_WEIGHT = 1e-20
 
 
@@ -30,13 +31,17 @@ class Prepared:
     words : (W,) integers
         The minibatch's vocabulary.
     weights : (W, K or more)
-        exp(t(beta)), a row a word; columns past K are 0.
+        exp(t(beta)), a row a word, divided by the row's largest; columns past K are 0. No conditional of z minds a
+        factor that depends on the word alone.
+    log_scale : (W,)
+        The logarithm of what each row was divided by.
 
     """
 
     documents: Documents
     words: npt.NDArray[np.int64]
     weights: npt.NDArray[np.floating[Any]]
+    log_scale: Array
 
 
 def _vocabulary(documents: Documents) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
@@ -62,11 +67,12 @@ class LdaStep(LocalStep):
         chosen = topics if len(words) == topics.shape[1] else topics[:, words]
         weights = np.zeros((len(words), self._width(model.n_topics)), dtype)
         filled = weights[:, : model.n_topics]
-        filled[:] = chosen.T
+        log_scale = chosen.max(axis=0)
+        np.subtract(chosen.T, log_scale[:, None], out=filled, casting="same_kind")
         np.exp(filled, out=filled)
         np.maximum(filled, dtype.type(_SMALLEST_WEIGHT), out=filled)
         documents = Documents(tight.indptr, columns, self._counts(tight.counts), len(words))
-        return Prepared(documents, words, weights)
+        return Prepared(documents, words, weights, log_scale)
 
     def _width(self, n_topics: int) -> int:
         """Return how many columns the kernel wants the weights to have."""

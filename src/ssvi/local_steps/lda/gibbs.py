@@ -37,7 +37,7 @@ def prior_table(weights: npt.NDArray[Any], alpha: Array) -> npt.NDArray[Any]:
 # Indices here are unsigned: for signed ones numba adds a test for negative values to every access, and the kernel
 # takes a third longer.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
-_LONGEST = 100_000_000  # tokens of one document: a gigabyte of working memory
+_LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
 
 
 @kernel
@@ -208,7 +208,7 @@ class Gibbs(LdaStep):
     kept : int
         How many of them, the last, are averaged.
     precision : {"float32", "float64"}
-        The storage of the topics' weights; sums are taken in double precision.
+        The arithmetic of weights and tallies.
 
     """
 
@@ -222,12 +222,18 @@ class Gibbs(LdaStep):
         if not 1 <= self.kept <= self.sweeps:
             raise ValueError(f"kept must be from 1 to sweeps = {self.sweeps}, not {self.kept}.")
 
+    @staticmethod
+    def suits(documents: Documents) -> bool:
+        """Tell whether these documents can be sampled token by token."""
+        return documents.is_whole() and documents.lengths().max(initial=0.0) <= _LONGEST
+
     def check(self, batch: Documents) -> None:
-        """Raise unless every count is whole, since a fraction of a token has no topic, and each document fits."""
-        if len(batch) and batch.lengths().max() > _LONGEST:
+        """Raise unless every count is whole, since a fraction of a token has no topic, and no document is endless."""
+        lengths = batch.lengths()
+        if lengths.max(initial=0.0) > _LONGEST:
             raise ValueError(
-                f"local_step 'gibbs' goes token by token, and document {int(batch.lengths().argmax())} has "
-                f"{batch.lengths().max():.3g} of them (at most {_LONGEST:,} are possible): use local_step='mean_field'."
+                f"local_step 'gibbs' goes token by token, and document {int(lengths.argmax())} has {lengths.max():.3g} "
+                f"of them (at most {_LONGEST:,} are possible): use local_step='mean_field'."
             )
         if not batch.is_whole():
             raise ValueError(
@@ -239,7 +245,7 @@ class Gibbs(LdaStep):
         """Add the table of running sums."""
         shared = super().prepare(model, views, batch)
         table = prior_table(shared.weights, model.alpha)
-        return PreparedForGibbs(shared.documents, shared.words, shared.weights, table)
+        return PreparedForGibbs(**vars(shared), table=table)
 
     def _counts(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return counts.astype(np.int32)

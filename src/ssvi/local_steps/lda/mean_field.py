@@ -158,4 +158,6 @@ class MeanField(LdaStep):
             statistics,
             gamma,
         )
+        own = slice(shard.indptr[0], shard.indptr[-1])
+        bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]])
         return LocalResult({"topics": statistics}, gamma / gamma.sum(axis=1, keepdims=True), bound)
