@@ -21,6 +21,8 @@ from ssvi.models.base import Model
 from ssvi.progress import Progress
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule
 
+_SMALLEST_BATCH, _LARGEST_BATCH = 128, 1_000
+
 
 class StochasticEstimator(BaseEstimator):
     """An estimator whose fit is the engine's loop. Subclasses define their parameters, data and model."""
@@ -32,7 +34,7 @@ class StochasticEstimator(BaseEstimator):
     learning_scale: float
     population_ramp: bool
     max_iter: int
-    batch_size: int
+    batch_size: int | None
     total_samples: float | None
     n_jobs: int | None
     verbose: int | str
@@ -60,8 +62,9 @@ class StochasticEstimator(BaseEstimator):
         return hasattr(self, "_state")
 
     def _check_loop_parameters(self) -> None:
-        for name in ("max_iter", "batch_size"):
-            require(name, getattr(self, name), lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        require("max_iter", self.max_iter, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        if self.batch_size is not None:
+            require("batch_size", self.batch_size, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
         for name in ("learning_decay", "learning_offset"):
             require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
         require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
@@ -102,8 +105,9 @@ class StochasticEstimator(BaseEstimator):
     def _run_further(self, data: Any, local_step: LocalStep, label: str) -> None:
         """Go on from where the last step left off: one step for each `batch_size` rows, in the order given."""
         self.history_ = list(self.history_)
-        starts = range(0, len(data), self.batch_size)
-        batches: Iterable[Batch] = (data.slice(start, min(start + self.batch_size, len(data))) for start in starts)
+        size = self.batch_size or _LARGEST_BATCH
+        starts = range(0, len(data), size)
+        batches: Iterable[Batch] = (data.slice(start, min(start + size, len(data))) for start in starts)
         # After a fit `documents_seen` counts each document once a pass: it no longer tells how many there are.
         streaming = self._n_distinct == self._state.documents_seen
         self._n_distinct += len(data)
@@ -120,7 +124,9 @@ class StochasticEstimator(BaseEstimator):
 
     def _batch_size_for(self, n: int) -> int:
         """Return the number of documents in a minibatch of `fit`."""
-        return n if self.learning_method == "batch" else self.batch_size
+        if self.learning_method == "batch":
+            return n
+        return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), _LARGEST_BATCH)
 
     def _schedule(self) -> Schedule:
         return PowerSchedule(self.learning_decay, self.learning_offset, self.learning_scale)

@@ -56,8 +56,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Let a minibatch stand for the documents seen so far, during the first pass, and not for all at once.
     max_iter : int
         Passes over the data in `fit`.
-    batch_size : int
-        Documents in a minibatch.
+    batch_size : int, optional
+        Documents in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000; in `partial_fit`
+        1,000.
     evaluate_every : int
         Compute the training data's `perplexity` after every so many passes, and stop when it changes by less than
         `perp_tol`. 0 or less: never.
@@ -126,7 +127,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         learning_scale: float = 1.0,
         population_ramp: bool = True,
         max_iter: int = 10,
-        batch_size: int = 128,
+        batch_size: int | None = None,
         evaluate_every: int = -1,
         total_samples: int | None = None,
         perp_tol: float = 1e-1,
