@@ -1,9 +1,9 @@
 """Chib-style estimation of a document's marginal probability (Murray and Salakhutdinov 2009; Wallach et al. 2009).
 
 p(w) = p(w, z*) / p(z* | w) for any assignment z*. The denominator is the probability that a Markov chain in its
-stationary distribution moves to z* in one sweep. Let T be the sweep in one order of the tokens and T~ that in the other.
-A place among S states is drawn at random, the state there by T~ from z*, the states after it by T and those before it by
-T~. With the mean of T(z* <- z) over these S states, p(w, z*) / mean is an unbiased estimate of p(w).
+stationary distribution moves to z* in one sweep. Let T be the sweep in one order of the tokens and T~ that in the
+other. A place among S states is drawn at random, the state there by T~ from z*, the states after it by T and those
+before it by T~. With the mean of T(z* <- z) over these S states, p(w, z*) / mean is an unbiased estimate of p(w).
 """
 
 from __future__ import annotations
