@@ -57,7 +57,8 @@ def _sweep(
     words: npt.NDArray[np.uint32],
     weights: npt.NDArray[Any],
     table: npt.NDArray[Any],
-    topics: npt.NDArray[np.uint32],
+    old_topics: npt.NDArray[np.uint32],
+    new_topics: npt.NDArray[np.uint32],
     tally: npt.NDArray[Any],
     slots: npt.NDArray[np.uint32],
     place: npt.NDArray[np.uint32],
@@ -70,8 +71,9 @@ def _sweep(
 
     The document's topics stand in the first `n_active` slots, in any order, with their tallies; `place` tells where.
     The empty topic K fills the other slots, and is the place of topics that have none. Slots are read in groups of
-    four: that shortens the chain of additions which each wait for the last, and the choice inside the group that is
-    hit needs no branch. (The draw is written out here: a call with this many arrays costs as much as the draw.)
+    four, which shortens the chain of additions that each wait for the last. The group that is hit and the topic inside
+    it are found by counting, without a branch: no processor can foresee a random draw, and a wrong guess costs it more
+    than the comparisons. (The draw is written out here: a call with this many arrays costs as much as the draw.)
     """
     active, amounts = slots.reshape(-1), tally.reshape(-1)
     n_topics = np.uint64(table.shape[1])
@@ -79,7 +81,7 @@ def _sweep(
     for token in range(np.uint64(words.size)):
         word = words[token]
         if not first:
-            old = topics[token]
+            old = old_topics[token]
             at = place[old]
             amounts[at] -= one
             if amounts[at] == 0:
@@ -98,11 +100,11 @@ def _sweep(
             total += (a + b) + (c + d)
         before[groups] = total
         chance, state = uniform(state)
-        level = before.dtype.type(chance * (total + table[word, n_topics - _ONE]))
+        level = before.dtype.type(chance * (total + weights[word, n_topics + _ONE]))
         if level < total:
             hit = np.uint64(0)
-            while before[hit + _ONE] <= level:
-                hit += _ONE
+            for g in range(_ONE, groups):
+                hit += np.uint64(before[g] <= level)
             level -= before[hit]
             a = tally[hit, 0] * weights[word, slots[hit, 0]]
             b = a + tally[hit, 1] * weights[word, slots[hit, 1]]
@@ -118,7 +120,7 @@ def _sweep(
                 active[where], place[topic] = topic, where
                 n_active += _ONE
         amounts[where] += one
-        topics[token] = topic
+        new_topics[token] = topic
     return n_active, state
 
 
@@ -138,12 +140,12 @@ def gibbs_documents(
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps. The first sweep draws each token given those before it. `weights` has a spare column for the
-    empty topic.
+    `sweeps` sweeps. The first sweep draws each token given those before it. `weights` has two more columns than there
+    are topics: 0 for the empty topic, and the last running sum of `table`.
     """
     n_topics = table.shape[1]
     longest = _longest(indptr, counts)
-    words, topics = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
+    words, topics = np.empty(longest, np.uint32), np.empty((kept + 1, longest), np.uint32)
     tally = np.zeros((n_topics // 4 + 1, 4), weights.dtype)
     slots = np.full((n_topics // 4 + 1, 4), n_topics, np.uint32)
     active, amounts = slots.reshape(-1), tally.reshape(-1)
@@ -154,17 +156,26 @@ def gibbs_documents(
         own = words[:length]
         state, n_active = keys[d], np.uint64(0)
         for sweep in range(sweeps):
+            old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
             n_active, state = _sweep(
-                own, weights, table, topics, tally, slots, place, before, n_active, sweep == 0, state
+                own, weights, table, old, new, tally, slots, place, before, n_active, sweep == 0, state
             )
             if sweep >= sweeps - kept:
-                for token in range(np.uint64(length)):
-                    statistics[own[token], topics[token]] += 1
                 for j in range(n_active):
                     tallies[d, active[j]] += amounts[j]
+        _record(own, topics, sweeps, kept, statistics)
         tally[:] = 0
         slots[:] = n_topics
         place[:] = n_topics
+
+
+@kernel
+def _record(words: npt.NDArray[np.uint32], topics: Any, sweeps: int, kept: int, statistics: npt.NDArray[Any]) -> None:
+    """Count the topics of the kept sweeps, token by token: then all that a word adds to lies close together."""
+    for token in range(np.uint64(words.size)):
+        word = words[token]
+        for sweep in range(sweeps - kept, sweeps):
+            statistics[word, topics[np.uint64(sweep % (kept + 1)), token]] += 1
 
 
 @kernel
@@ -245,14 +256,15 @@ class Gibbs(LdaStep):
         """Add the table of running sums."""
         shared = super().prepare(model, views, batch)
         table = prior_table(shared.weights, model.alpha)
+        shared.weights[:, model.n_topics + 1] = table[:, -1]
         return PreparedForGibbs(**vars(shared), table=table)
 
     def _counts(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return counts.astype(np.int32)
 
     def _width(self, n_topics: int) -> int:
-        # At least one spare column, and rows that begin with a cache line.
-        return (n_topics // 16 + 1) * 16
+        # At least two spare columns, and rows that begin with a cache line.
+        return ((n_topics + 1) // 16 + 1) * 16
 
     def run(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> LocalResult:
         """Sample each document; `local` is the mean of E[theta | z] over the kept sweeps."""
