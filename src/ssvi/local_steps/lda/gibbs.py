@@ -71,9 +71,9 @@ def _sweep(
 
     The document's topics stand in the first `n_active` slots, in any order, with their tallies; `place` tells where.
     The empty topic K fills the other slots, and is the place of topics that have none. Slots are read in groups of
-    four, which shortens the chain of additions that each wait for the last. The group that is hit and the topic inside
-    it are found by counting, without a branch: no processor can foresee a random draw, and a wrong guess costs it more
-    than the comparisons. (The draw is written out here: a call with this many arrays costs as much as the draw.)
+    four, which shortens the chain of additions that each wait for the last; the topic inside the group that is hit is
+    found by counting, without a branch that no processor could foresee. (The draw is written out here: a call with this
+    many arrays costs as much as the draw.)
     """
     active, amounts = slots.reshape(-1), tally.reshape(-1)
     n_topics = np.uint64(table.shape[1])
@@ -103,8 +103,8 @@ def _sweep(
         level = before.dtype.type(chance * (total + weights[word, n_topics + _ONE]))
         if level < total:
             hit = np.uint64(0)
-            for g in range(_ONE, groups):
-                hit += np.uint64(before[g] <= level)
+            while before[hit + _ONE] <= level:
+                hit += _ONE
             level -= before[hit]
             a = tally[hit, 0] * weights[word, slots[hit, 0]]
             b = a + tally[hit, 1] * weights[word, slots[hit, 1]]
