@@ -1,7 +1,7 @@
 """Token-sweeps per second of the Gibbs kernel, on one thread and on two.
 
-A token-sweep is one new draw of one token's topic. The topics are those of a short fit to the corpus, so that
-documents use as many topics as they do in a real run.
+A token-sweep is one new draw of one token's topic. The topics are those of a fit of 100 minibatches, so that documents
+use as many topics as they do in a real run, and the documents timed are a random sample of the corpus.
 
     python benchmarks/gibbs_speed.py --topics 100
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 import corpora
 from ssvi import engine
 from ssvi.backends import Threads
+from ssvi.data import minibatches
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalResult
@@ -29,15 +31,17 @@ from ssvi.numerics.random import derive_keys
 def main() -> None:
     """Fit for a while, then time the kernel on fresh minibatches."""
     options = _options()
-    corpus = corpora.load(options.corpus, most=50_000)
+    corpus = corpora.load(options.corpus)
     model = LDA(corpus.train.n_words, np.full(options.topics, 0.1), 0.01)
     step = Gibbs()
     with Threads(2) as backend:
         problem = engine.Problem(model, step, SsviA(), population=len(corpus.train), backend=backend)
-        state = engine.run(problem, engine.init(model, 0), corpus.train, sweeps=1, batch_size=1_000)
+        sample, *batches = minibatches(len(corpus.train), options.documents, seed=0, sweep=0)
+        state = engine.init(model, 0)
+        state = engine.follow(problem, state, (corpus.train.take(rows[:1_000]) for rows in islice(cycle(batches), 100)))
         views = {"topics": SsviA().view(Dirichlet(), state.parameters["topics"], derive_keys(0, options.topics)).stats}
         rates: dict[int, list[float]] = {1: [], 2: []}
-        prepared = step.prepare(model, views, corpus.train.slice(0, options.documents))
+        prepared = step.prepare(model, views, corpus.train.take(sample))
         documents = prepared.documents
         keys = derive_keys(1, len(documents))
         work = documents.lengths().sum() * step.sweeps

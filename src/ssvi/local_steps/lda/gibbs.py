@@ -100,7 +100,7 @@ def _sweep(
             total += (a + b) + (c + d)
         before[groups] = total
         chance, state = uniform(state)
-        level = before.dtype.type(chance * (total + weights[word, n_topics + _ONE]))
+        level = before.dtype.type(chance) * (total + weights[word, n_topics + _ONE])
         if level < total:
             hit = np.uint64(0)
             while before[hit + _ONE] <= level:
