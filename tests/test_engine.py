@@ -119,9 +119,9 @@ def test_a_value_that_is_not_finite_stops_the_fit_and_names_block_and_step():
 
 
 def test_prior_bound_is_minus_the_divergence_from_the_prior():
-    state = engine.State(0, 0, 0, {"topics": np.full((5, 40), 0.05)})
-    np.testing.assert_allclose(engine.prior_bound(MODEL, state), 0.0, atol=1e-9)
-    assert engine.prior_bound(MODEL, engine.init(MODEL, 0)) < 0
+    at_the_prior = {"topics": np.full((5, 40), 0.05)}
+    np.testing.assert_allclose(engine.prior_bound(MODEL, at_the_prior), 0.0, atol=1e-9)
+    assert engine.prior_bound(MODEL, engine.init(MODEL, 0).parameters) < 0
 
 
 def test_minibatches_take_every_document_once_in_a_new_order_each_sweep():

@@ -156,12 +156,12 @@ def follow(problem: Problem, state: State, batches: Iterable[Batch], callbacks: 
     return state
 
 
-def prior_bound(model: Model, state: State) -> float:
+def prior_bound(model: Model, parameters: Mapping[str, Array]) -> float:
     """Return E_q[log p(beta) - log q(beta)], the part of the ELBO that the local bounds do not hold."""
     total = 0.0
     for name, block in model.blocks().items():
         prior = np.broadcast_to(block.prior, block.shape)
-        total += float(block.family.negative_divergence(state.parameters[name], prior).sum())
+        total += float(block.family.negative_divergence(parameters[name], prior).sum())
     return total
 
 

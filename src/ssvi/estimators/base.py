@@ -159,5 +159,5 @@ class StochasticEstimator(BaseEstimator):
         if None in bounds:
             return float("nan")
         documents = min(seen, len(data)) if len(steps) == len(self.history_) else len(data)
-        whole = local * population / documents + engine.prior_bound(self._model(), self._state)
+        whole = local * population / documents + engine.prior_bound(self._model(), self._state.parameters)
         return whole / (population * float(data.lengths().mean()))
