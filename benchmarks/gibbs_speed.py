@@ -1,6 +1,6 @@
 """Token-sweeps per second of the Gibbs kernel, on one thread and on two.
 
-A token-sweep is one new draw of one token's topic. The topics are those of a fit of 100 minibatches, so that documents
+A token-sweep is one new draw of one token's topic. The topics are those of one pass over the corpus, so that documents
 use as many topics as they do in a real run, and the documents timed are a random sample of the corpus.
 
     python benchmarks/gibbs_speed.py --topics 100
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from itertools import cycle, islice
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +35,8 @@ def main() -> None:
     step = Gibbs()
     with Threads(2) as backend:
         problem = engine.Problem(model, step, SsviA(), population=len(corpus.train), backend=backend)
-        sample, *batches = minibatches(len(corpus.train), options.documents, seed=0, sweep=0)
-        state = engine.init(model, 0)
-        state = engine.follow(problem, state, (corpus.train.take(rows[:1_000]) for rows in islice(cycle(batches), 100)))
+        state = engine.run(problem, engine.init(model, 0), corpus.train, sweeps=1, batch_size=1_000)
+        sample = minibatches(len(corpus.train), options.documents, seed=0, sweep=1)[0]
         views = {"topics": SsviA().view(Dirichlet(), state.parameters["topics"], derive_keys(0, options.topics)).stats}
         rates: dict[int, list[float]] = {1: [], 2: []}
         prepared = step.prepare(model, views, corpus.train.take(sample))
