@@ -16,14 +16,17 @@ __version__ = "0.1.0"
 __all__ = ["LatentDirichletAllocation", "__version__"]
 
 _HOMES = {"LatentDirichletAllocation": "ssvi.estimators.lda"}
+_PARTS = {"engine", "evaluation", "io", "schedules"}
 
 
 def __getattr__(name: str) -> Any:
     # Estimators bring scikit-learn with them; whoever wants only the core does not wait for it.
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _PARTS:
+        return importlib.import_module(f"ssvi.{name}")
     raise AttributeError(f"module 'ssvi' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_PARTS])

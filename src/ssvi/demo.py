@@ -1,6 +1,6 @@
 """A demonstration on real text that is on every machine: `python -m ssvi.demo`.
 
-It gathers docstrings, fits topics to nine tenths of them by four algorithms, and scores each on the rest.
+It gathers docstrings, fits topics to nine tenths of them by five algorithms, and scores each on the rest.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ssvi.evaluation.held_out import HeldOut
 
 PAIRS = [
     ("mean-field", "mean_field", "mean_field"),
+    ("MAP, CVB0", "map", "cvb0"),
     ("mean-field, Gibbs", "mean_field", "gibbs"),
     ("SSVI-A, Gibbs", "ssvi_a", "gibbs"),
     ("SSVI, Gibbs", "ssvi", "gibbs"),

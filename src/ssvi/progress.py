@@ -21,7 +21,7 @@ class Progress:
     label: str = "fit"
     stream: TextIO = field(default_factory=lambda: sys.stderr)
     started: float = field(default_factory=time.perf_counter)
-    first_step: int | None = None
+    first: tuple[int, float] | None = None  # the first step and when it ended; it may have compiled kernels
     shown: float = 0.0
     drawn: bool = False
     line_open: bool = False
@@ -29,8 +29,8 @@ class Progress:
     def __call__(self, state: State, info: Info) -> None:
         """Show the step just taken."""
         now = time.perf_counter()
-        if self.first_step is None:
-            self.first_step = info.step - 1
+        if self.first is None:
+            self.first = (info.step, now)
         interval = 0.1 if self.stream.isatty() else 10.0
         due = now - self.started > _PATIENCE and now - self.shown > interval
         if due or (self.drawn and info.step == self.total_steps):
@@ -38,13 +38,15 @@ class Progress:
             self._draw(info, now - self.started)
 
     def _draw(self, info: Info, elapsed: float) -> None:
-        assert self.first_step is not None
+        assert self.first is not None
         share = info.step / self.total_steps
-        left = elapsed / (info.step - self.first_step) * (self.total_steps - info.step)
+        left = ""
+        if info.step > self.first[0]:
+            pace = (time.perf_counter() - self.first[1]) / (info.step - self.first[0])
+            left = f", {pace * (self.total_steps - info.step):.0f} s left"
         bar = ("#" * round(share * _WIDTH)).ljust(_WIDTH, ".")
-        line = (
-            f"{self.label} [{bar}] {share:4.0%} step {info.step}/{self.total_steps}, {elapsed:.0f} s, {left:.0f} s left"
-        )
+        count = f"step {info.step}/{self.total_steps}"
+        line = f"{self.label} [{bar}] {share:4.0%} {count}, {elapsed:.0f} s{left}"
         if self.stream.isatty():
             self.stream.write(f"\r\x1b[K{line}")
             self.line_open = True

@@ -27,9 +27,10 @@ def discover(package: str, kind: Any) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def lookup(package: str, kind: Any, name: str, word: str) -> Any:
-    """Return the class called `name`, or raise a `ValueError` that lists the known names."""
+def lookup(package: str, kind: Any, name: str, word: str, also: tuple[str, ...] = ()) -> Any:
+    """Return the class called `name`, or raise a `ValueError` that lists the known names, and those of `also`."""
     known = discover(package, kind)
     if name not in known:
-        raise ValueError(f"{word} {name!r} is not known; the known ones are {', '.join(map(repr, known))}.")
+        names = ", ".join(map(repr, [*known, *also]))
+        raise ValueError(f"{word} {name!r} is not known; the known ones are {names}.")
     return known[name]

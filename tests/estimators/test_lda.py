@@ -256,8 +256,17 @@ def test_score_is_the_held_out_log_probability_and_perplexity_its_exponential():
 
 
 def test_evaluate_every_stops_when_nothing_changes():
-    assert _lda(max_iter=50, evaluate_every=2, perp_tol=1e9).fit(COUNTS).n_iter_ == 4
+    stopped = _lda(max_iter=50, evaluate_every=2, perp_tol=1e9).fit(COUNTS)
+    assert stopped.n_iter_ == 4
+    assert stopped.perplexity_history_[-1] == pytest.approx(stopped.perplexity(COUNTS))
     assert _lda(max_iter=3, evaluate_every=1, perp_tol=0.0).fit(COUNTS).n_iter_ == 3
+
+
+def test_random_states():
+    seeds = [_lda(random_state=r).fit(COUNTS).random_state_ for r in (3, np.random.RandomState(3), None)]
+    assert seeds[0] == 3
+    generators = [_lda(random_state=np.random.default_rng(5)).fit(COUNTS).components_ for _ in range(2)]
+    np.testing.assert_array_equal(*generators)
 
 
 def test_callbacks_see_every_step_and_can_stop():
@@ -273,10 +282,14 @@ BAD_DATA = [
     (np.array([[1.0, np.inf]]), "contains infinity"),
     (np.zeros((3, 2)), "There are no words"),
     (sparse.csr_array((3, 2)), "There are no words"),
+    (["the cat sat", "on the mat"], r"Expected 2D array|there is text in it"),
+    (np.array([["the cat", "sat"]], dtype=object), "there is text in it: count its words first"),
 ]
 
 
-@pytest.mark.parametrize(("data", "message"), BAD_DATA, ids=["negative", "nan", "infinite", "empty", "empty-sparse"])
+@pytest.mark.parametrize(
+    ("data", "message"), BAD_DATA, ids=["negative", "nan", "infinite", "empty", "empty-sparse", "texts", "object-texts"]
+)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_bad_data_is_refused_and_changes_nothing(data, message, method):
     fresh = _lda()
@@ -310,8 +323,12 @@ BAD_PARAMETERS = [
     ({"doc_topic_prior": [0.1, 0.1]}, "doc_topic_prior must be .* or 4 of them"),
     ({"doc_topic_prior": float("nan")}, "doc_topic_prior"),
     ({"topic_word_prior": -1.0}, "topic_word_prior must be a positive number, not -1.0"),
+    ({"topic_word_prior": np.ones(60)}, "topic_word_prior must be a positive number"),
     ({"global_step": "newton"}, "global_step 'newton' is not known; the known ones are 'map', 'mean_field'"),
-    ({"local_step": "exact"}, "local_step 'exact' is not known; the known ones are 'cvb0', 'gibbs', 'mean_field'"),
+    (
+        {"local_step": "exact"},
+        "local_step 'exact' is not known; the known ones are 'cvb0', 'gibbs', 'mean_field', 'auto'",
+    ),
     ({"learning_method": "both"}, "learning_method must be 'online' or 'batch'"),
     ({"learning_decay": -0.5}, "learning_decay must be a number of 0 or more"),
     ({"learning_scale": 0}, "learning_scale must be a positive number"),

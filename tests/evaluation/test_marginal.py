@@ -6,7 +6,7 @@ from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
-from ssvi.evaluation import chib_style, left_to_right
+from ssvi.evaluation import chib_style, document_completion, left_to_right
 from ssvi.models.lda import LDA
 
 RNG = np.random.default_rng(0)
@@ -84,6 +84,13 @@ def test_bad_input_gets_a_clear_error(function, changes, message):
     arguments = {"topics": TOPICS, "alpha": ALPHA, "documents": bag(TOKENS, 5), **changes}
     with pytest.raises(ValueError, match=message):
         function(**arguments)
+
+
+def test_matrices_are_documents_too():
+    counts = np.array([[1, 2, 0, 0, 1], [0, 0, 3, 0, 0]])
+    for function in (chib_style, left_to_right, document_completion):
+        given = function(TOPICS, ALPHA, Documents.from_matrix(counts))
+        np.testing.assert_array_equal(function(TOPICS, ALPHA, counts).log_probability, given.log_probability)
 
 
 def test_efforts_are_positive():

@@ -47,6 +47,11 @@ class Documents:
             rows.eliminate_zeros()
         return cls(rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data, int(rows.shape[1]))
 
+    @classmethod
+    def of(cls, data: Any) -> Documents:
+        """Return documents as they are, and a documents x words matrix of counts as documents."""
+        return data if isinstance(data, Documents) else cls.from_matrix(data)
+
     def __len__(self) -> int:
         return len(self.indptr) - 1
 

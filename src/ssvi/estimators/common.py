@@ -43,7 +43,7 @@ def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> Loca
         if choice.model != model:
             raise ValueError(f"local_step {choice!r} is for the model {choice.model!r}, and this one is {model!r}.")
         return choice
-    kind = lookup(f"ssvi.local_steps.{model}", LocalStep, choice, "local_step")
+    kind = lookup(f"ssvi.local_steps.{model}", LocalStep, choice, "local_step", also=("auto",))
     known = {field.name for field in dataclasses.fields(kind)}
     step: LocalStep = kind(**{name: value for name, value in options.items() if name in known})
     return step
@@ -53,6 +53,8 @@ def make_seed(random_state: Any) -> int:
     """Return the seed of a fit: an integer is itself, anything else is asked for one."""
     if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
         return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
@@ -60,7 +62,7 @@ def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str
     """Raise one clear sentence unless the value of a parameter meets the condition."""
     try:
         met = not isinstance(value, bool) and condition(value)
-    except TypeError:
+    except (TypeError, ValueError):  # such as an array, which is neither true nor false
         met = False
     if not met:
         raise ValueError(f"{name} must be {wanted}, not {value!r}.")

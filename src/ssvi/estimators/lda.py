@@ -43,7 +43,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     topic_word_prior : float, optional
         eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.
     global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
-        How q(beta) is updated (the M-step).
+        How q(beta) is updated (the M-step). "ssvi_a" is a good choice everywhere; "ssvi" costs up to twice the time
+        and can be a little better after one or two passes over large data; "mean_field" and "map" are for comparison,
+        and "map" with "cvb0" is quick and good on small data.
     local_step : {"auto", "gibbs", "cvb0", "mean_field"} or LocalStep
         How each document's topics are found (the E-step). "auto" is "gibbs" if all counts of the first data are whole,
         else "mean_field".
@@ -63,7 +65,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Compute the training data's `perplexity` after every so many passes, and stop when it changes by less than
         `perp_tol`. 0 or less: never.
     total_samples : int, optional
-        N for `partial_fit`: how many documents there will be. By default as many different ones as there were so far.
+        N for `partial_fit`: how many documents there will be. By default as many as there were so far, every row that
+        is passed counting as a new one: to go over the same documents several times, set it.
         (scikit-learn has a million.) `fit` knows N.
     perp_tol : float
         See `evaluate_every`.
@@ -88,6 +91,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         exp(E_q[log beta]).
     history_ : list of Info
         What happened in each step: step size, bound, coordinates guarded, seconds.
+    perplexity_history_ : list of float
+        The training data's perplexity each time it was computed; only with `evaluate_every`.
     bound_ : float
         An estimate of the evidence lower bound per word, from the local bounds of the last pass; NaN if the local
         step optimises none. (scikit-learn stores a perplexity under this name.)
@@ -171,7 +176,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with further documents: one step for each `batch_size` rows, in the order given."""
+        """Go on with further documents: one step for each `batch_size` rows, in the order given.
+
+        Every row counts as a new document, unless `total_samples` tells how many there are.
+        """
         first = not self.__sklearn_is_fitted__()
         with unchanged_on_error(self):
             documents = self._documents(X, "partial_fit", reset=first)
@@ -206,7 +214,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self.fit(X).transform(X, normalize=normalize)
 
     def held_out(self, X: Any) -> HeldOut:
-        """Return the log probability of half of each document's words given the other half (document completion)."""
+        """Return the log probability of half of each document's words given the other half (document completion).
+
+        The result has the mean per word (`mean`), its `standard_error` over documents, and the documents' own figures.
+        """
         check_is_fitted(self)
         documents = self._documents(X, "score", reset=False)
         with Threads(self.n_jobs) as backend:
@@ -256,7 +267,15 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _documents(self, X: Any, method: str, *, reset: bool) -> Documents:
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=_COUNT_TYPES, accept_large_sparse=True)
+        try:
+            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=_COUNT_TYPES, accept_large_sparse=True)
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(
+                "X must be a documents x words matrix of counts, and there is text in it: count its words first, with "
+                "sklearn.feature_extraction.text.CountVectorizer."
+            ) from None
         documents = Documents.from_matrix(X)
         # A fitted model may meet a stretch of empty documents; a fit or a score cannot be made of nothing else.
         allow_empty = method == "transform" or (method == "partial_fit" and not reset)
@@ -326,6 +345,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return a callback that stops once the perplexity of the training documents changes little."""
         every = self.evaluate_every * -(-len(documents) // self._batch_size_for(len(documents)))
         last = np.inf
+        self.perplexity_history_: list[float] = []
 
         def monitor(state: State, info: Info) -> bool:
             nonlocal last
@@ -335,6 +355,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             with Threads(self.n_jobs) as backend:
                 held_out = document_completion(topics, self.doc_topic_prior_, documents, backend=backend)
             perplexity = float(np.exp(-held_out.mean))
+            self.perplexity_history_.append(perplexity)
             settled = abs(last - perplexity) < self.perp_tol
             last = perplexity
             return settled

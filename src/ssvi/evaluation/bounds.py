@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,12 +39,13 @@ class Bound:
 def mean_field_elbo(
     model: LDA,
     parameters: Mapping[str, Array],
-    documents: Documents,
+    documents: Any,
     *,
     local_step: MeanField | None = None,
     backend: Backend | None = None,
 ) -> Bound:
     """Return E_q[log p(w, z, theta, beta) - log q], q(beta) given by lambda and q(theta, z) optimised for it."""
+    documents = Documents.of(documents)
     views = {name: block.family.mean_stats(parameters[name]) for name, block in model.blocks().items()}
     local = _local_bound(model, views, documents, local_step, backend)
     return Bound(local + engine.prior_bound(model, parameters), 0.0, float(documents.lengths().sum()))
@@ -52,7 +54,7 @@ def mean_field_elbo(
 def structured_elbo(
     model: LDA,
     parameters: Mapping[str, Array],
-    documents: Documents,
+    documents: Any,
     *,
     draws: int = 20,
     seed: int = 0,
@@ -65,6 +67,7 @@ def structured_elbo(
     """
     if draws < 2:
         raise ValueError(f"draws must be 2 or more, for a standard error, not {draws!r}.")
+    documents = Documents.of(documents)
     values = []
     for number in range(draws):
         views = {}

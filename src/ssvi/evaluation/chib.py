@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.data.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, expand
 from ssvi.numerics.compile import kernel
@@ -142,7 +142,7 @@ def _chib_documents(
 def chib_style(
     topics: Array,
     alpha: Array,
-    documents: Documents,
+    documents: Any,
     *,
     seed: int = 0,
     samples: int = 200,
@@ -156,7 +156,7 @@ def chib_style(
         A point estimate of beta, such as E_q[beta]; rows sum to 1.
     alpha : (K,)
         The prior of theta.
-    documents : Documents
+    documents : Documents, or a documents x words matrix of counts
         What is held out from training; whole counts. An empty document has log probability 0.
     seed : int
         The figure depends on it and on each document's content, on nothing else.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,8 +58,9 @@ def top_words(topics: Array, n: int = 10) -> Words:
     return np.argsort(-topics, axis=1, kind="stable")[:, :n].astype(np.int64)
 
 
-def document_occurrences(documents: Documents, tops: Words) -> Occurrences:
-    """Count in which documents of a bag-of-words corpus the topics' words occur."""
+def document_occurrences(documents: Any, tops: Words) -> Occurrences:
+    """Count in which documents of a bag-of-words corpus (Documents, or a matrix of counts) the topics' words occur."""
+    documents = Documents.of(documents)
     words, tight = np.unique(tops), documents.tight()
     if words[-1] >= documents.n_words:
         raise ValueError(f"word {words[-1]} is outside the reference corpus's vocabulary of {documents.n_words} words.")

@@ -6,6 +6,8 @@ is the predictive probability of words given words, not the marginal probability
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -95,7 +97,7 @@ def split_documents(documents: Documents, seed: int) -> tuple[Documents, Documen
 def document_completion(
     topics: Array,
     alpha: Array,
-    documents: Documents,
+    documents: Any,
     *,
     seed: int = 0,
     local_step: LocalStep | None = None,
@@ -109,7 +111,7 @@ def document_completion(
         A point estimate of beta, such as E_q[beta]; rows sum to 1.
     alpha : (K,)
         The prior of theta.
-    documents : Documents
+    documents : Documents, or a documents x words matrix of counts
         What is held out from training.
     seed : int
         Which half is observed.
@@ -120,6 +122,7 @@ def document_completion(
         Where it runs; the figures do not depend on it.
 
     """
+    documents = Documents.of(documents)
     if local_step is None:
         local_step = Gibbs(sweeps=120, kept=100) if Gibbs.suits(documents) else MeanField()
     local_step.check(documents)

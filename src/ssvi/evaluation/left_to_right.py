@@ -8,12 +8,12 @@ probability is unbiased; its cost grows with the square of a document's length.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.data.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, expand
 from ssvi.numerics.compile import kernel
@@ -65,7 +65,7 @@ def _left_to_right_documents(
 def left_to_right(
     topics: Array,
     alpha: Array,
-    documents: Documents,
+    documents: Any,
     *,
     seed: int = 0,
     particles: int = 20,
@@ -79,7 +79,7 @@ def left_to_right(
         A point estimate of beta, such as E_q[beta]; rows sum to 1.
     alpha : (K,)
         The prior of theta.
-    documents : Documents
+    documents : Documents, or a documents x words matrix of counts
         What is held out from training; whole counts. An empty document has log probability 0.
     seed : int
         The figure depends on it and on each document's content, on nothing else.

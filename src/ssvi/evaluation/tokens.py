@@ -9,6 +9,7 @@ out. A tally here holds alpha_k plus the number of tokens in topic k, so that a 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,9 +76,10 @@ def check_topics(topics: Array, alpha: Array, documents: Documents) -> None:
 
 
 def estimate(
-    function: Estimate, topics: Array, alpha: Array, documents: Documents, key: int, backend: Backend | None
+    function: Estimate, topics: Array, alpha: Array, documents: Any, key: int, backend: Backend | None
 ) -> HeldOut:
     """Run an estimator's kernel on shards of the documents; each document has a random stream of its own."""
+    documents = Documents.of(documents)
     topics, alpha = np.asarray(topics, dtype=float), np.asarray(alpha, dtype=float)
     check_topics(topics, alpha, documents)
     Gibbs().check(documents)
