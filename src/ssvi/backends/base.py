@@ -22,7 +22,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _MOST_SHARDS = 16
-_FEWEST_DOCUMENTS = 64  # below this many a shard's fixed cost would show
+_FEWEST_DOCUMENTS = 128  # below this many a shard's fixed cost would show
 
 
 class Backend(ABC):
@@ -62,7 +62,7 @@ def shards(costs: npt.NDArray[np.integer]) -> list[slice]:
     """Cut documents into consecutive runs of about equal cost.
 
     >>> shards(np.ones(256, dtype=int))
-    [slice(0, 64, None), slice(64, 128, None), slice(128, 192, None), slice(192, 256, None)]
+    [slice(0, 128, None), slice(128, 256, None)]
     """
     count = int(np.clip(len(costs) // _FEWEST_DOCUMENTS, 1, _MOST_SHARDS))
     # One unit more than its cost for each document, so that runs of free documents are cut as well.

@@ -18,7 +18,7 @@ from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import Keys, uniform
+from ssvi.numerics.random import Keys, next_bits
 from ssvi.typing import Array
 
 
@@ -37,6 +37,7 @@ def prior_table(weights: npt.NDArray[Any], alpha: Array) -> npt.NDArray[Any]:
 # Indices here are unsigned: for signed ones numba adds a test for negative values to every access, and the kernel
 # takes a third longer.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
 
 
@@ -77,7 +78,7 @@ def _sweep(
     """
     active, amounts = slots.reshape(-1), tally.reshape(-1)
     n_topics = np.uint64(table.shape[1])
-    one = before.dtype.type(1)
+    one, unit = before.dtype.type(1), before.dtype.type(2.0**-24)
     for token in range(np.uint64(words.size)):
         word = words[token]
         if not first:
@@ -99,8 +100,8 @@ def _sweep(
             d = tally[g, 3] * weights[word, slots[g, 3]]
             total += (a + b) + (c + d)
         before[groups] = total
-        chance, state = uniform(state)
-        level = before.dtype.type(chance) * (total + weights[word, n_topics + _ONE])
+        bits, state = next_bits(state)
+        level = before.dtype.type(np.int64(bits >> _SHIFT)) * unit * (total + weights[word, n_topics + _ONE])
         if level < total:
             hit = np.uint64(0)
             while before[hit + _ONE] <= level:
