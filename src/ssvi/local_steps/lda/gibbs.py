@@ -37,6 +37,7 @@ def prior_table(weights: npt.NDArray[Any], alpha: Array) -> npt.NDArray[Any]:
 # Indices here are unsigned: for signed ones numba adds a test for negative values to every access, and the kernel
 # takes a third longer.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_LANES = 2  # documents sampled side by side
 _SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
 
@@ -54,7 +55,7 @@ def _from_prior(table: npt.NDArray[Any], word: np.uint32, level: float) -> np.ui
 
 
 @kernel
-def _sweep(
+def _advance(
     words: npt.NDArray[np.uint32],
     weights: npt.NDArray[Any],
     table: npt.NDArray[Any],
@@ -64,65 +65,70 @@ def _sweep(
     slots: npt.NDArray[np.uint32],
     place: npt.NDArray[np.uint32],
     before: npt.NDArray[Any],
-    n_active: np.uint64,
+    n_active: npt.NDArray[np.uint64],
+    states: Keys,
     first: bool,
-    state: np.uint64,
-) -> tuple[np.uint64, np.uint64]:
-    """Draw the topic of each token of one document in turn, given all others; return n_active and the state after it.
+    start: int,
+    stop: int,
+    lanes: int,
+) -> None:
+    """Draw the topics of tokens start, ..., stop - 1 of several documents, a lane each, given all others of theirs.
 
-    The document's topics stand in the first `n_active` slots, in any order, with their tallies; `place` tells where.
-    The empty topic K fills the other slots, and is the place of topics that have none. Slots are read in groups of
-    four, which shortens the chain of additions that each wait for the last; the topic inside the group that is hit is
-    found by counting, without a branch that no processor could foresee. (The draw is written out here: a call with this
-    many arrays costs as much as the draw.)
+    A document's topics stand in its first `n_active` slots, in any order, with their tallies; `place` tells where. The
+    empty topic K fills the other slots, and is the place of topics that have none. Three things keep the processor
+    busy: slots are read in groups of four, which shortens the chain of additions that each wait for the last; the
+    group and the topic inside it are found by counting, since no processor foresees which way a random draw goes; and
+    while one document's draw waits for its predecessor, the other's goes on. (All is written out in one function: a
+    call with this many arrays costs as much as a draw.)
     """
-    active, amounts = slots.reshape(-1), tally.reshape(-1)
     n_topics = np.uint64(table.shape[1])
     one, unit = before.dtype.type(1), before.dtype.type(2.0**-24)
-    for token in range(np.uint64(words.size)):
-        word = words[token]
-        if not first:
-            old = old_topics[token]
-            at = place[old]
-            amounts[at] -= one
-            if amounts[at] == 0:
-                n_active -= _ONE
-                last = active[n_active]
-                active[at], amounts[at], place[last] = last, amounts[n_active], at
-                active[n_active], amounts[n_active], place[old] = n_topics, 0, n_topics
-        total = before.dtype.type(0)
-        groups = (n_active + _THREE) >> _TWO
-        for g in range(groups):
-            before[g] = total
-            a = tally[g, 0] * weights[word, slots[g, 0]]
-            b = tally[g, 1] * weights[word, slots[g, 1]]
-            c = tally[g, 2] * weights[word, slots[g, 2]]
-            d = tally[g, 3] * weights[word, slots[g, 3]]
-            total += (a + b) + (c + d)
-        before[groups] = total
-        bits, state = next_bits(state)
-        level = before.dtype.type(np.int64(bits >> _SHIFT)) * unit * (total + weights[word, n_topics + _ONE])
-        if level < total:
-            hit = np.uint64(0)
-            while before[hit + _ONE] <= level:
-                hit += _ONE
-            level -= before[hit]
-            a = tally[hit, 0] * weights[word, slots[hit, 0]]
-            b = a + tally[hit, 1] * weights[word, slots[hit, 1]]
-            c = b + tally[hit, 2] * weights[word, slots[hit, 2]]
-            where = (hit << _TWO) + np.uint64(level >= a) + np.uint64(level >= b) + np.uint64(level >= c)
-            where = min(where, n_active - _ONE)  # rounding may point past the last topic
-            topic = np.uint64(active[where])
-        else:
-            topic = _from_prior(table, word, level - total)
-            where = np.uint64(place[topic])
-            if where == n_topics:
-                where = n_active
-                active[where], place[topic] = topic, where
-                n_active += _ONE
-        amounts[where] += one
-        new_topics[token] = topic
-    return n_active, state
+    for token in range(np.uint64(start), np.uint64(stop)):
+        for lane in range(np.uint64(lanes)):
+            word, active = words[lane, token], n_active[lane]
+            if not first:
+                old = old_topics[lane, token]
+                at = place[lane, old]
+                tally[lane, at] -= one
+                if tally[lane, at] == 0:
+                    active -= _ONE
+                    last = slots[lane, active]
+                    slots[lane, at], tally[lane, at], place[lane, last] = last, tally[lane, active], at
+                    slots[lane, active], tally[lane, active], place[lane, old] = n_topics, 0, n_topics
+            total = before.dtype.type(0)
+            groups = (active + _THREE) >> _TWO
+            for g in range(groups):
+                before[lane, g] = total
+                j = g << _TWO
+                a = tally[lane, j] * weights[word, slots[lane, j]]
+                b = tally[lane, j + _ONE] * weights[word, slots[lane, j + _ONE]]
+                c = tally[lane, j + _TWO] * weights[word, slots[lane, j + _TWO]]
+                d = tally[lane, j + _THREE] * weights[word, slots[lane, j + _THREE]]
+                total += (a + b) + (c + d)
+            bits, states[lane] = next_bits(states[lane])
+            level = before.dtype.type(np.int64(bits >> _SHIFT)) * unit * (total + weights[word, n_topics + _ONE])
+            if level < total:
+                hit = np.uint64(0)
+                for g in range(_ONE, groups):
+                    hit += np.uint64(before[lane, g] <= level)
+                level -= before[lane, hit]
+                j = hit << _TWO
+                a = tally[lane, j] * weights[word, slots[lane, j]]
+                b = a + tally[lane, j + _ONE] * weights[word, slots[lane, j + _ONE]]
+                c = b + tally[lane, j + _TWO] * weights[word, slots[lane, j + _TWO]]
+                where = j + np.uint64(level >= a) + np.uint64(level >= b) + np.uint64(level >= c)
+                where = min(where, active - _ONE)  # rounding may point past the last topic
+                topic = np.uint64(slots[lane, where])
+            else:
+                topic = _from_prior(table, word, level - total)
+                where = np.uint64(place[lane, topic])
+                if where == n_topics:
+                    where = active
+                    slots[lane, where], place[lane, topic] = topic, where
+                    active += _ONE
+            tally[lane, where] += one
+            new_topics[lane, token] = topic
+            n_active[lane] = active
 
 
 @kernel
@@ -144,62 +150,76 @@ def gibbs_documents(
     `sweeps` sweeps. The first sweep draws each token given those before it. `weights` has two more columns than there
     are topics: 0 for the empty topic, and the last running sum of `table`.
     """
-    n_topics = table.shape[1]
-    longest = _longest(indptr, counts)
-    words, topics = np.empty(longest, np.uint32), np.empty((kept + 1, longest), np.uint32)
-    tally = np.zeros((n_topics // 4 + 1, 4), weights.dtype)
-    slots = np.full((n_topics // 4 + 1, 4), n_topics, np.uint32)
-    active, amounts = slots.reshape(-1), tally.reshape(-1)
-    place = np.full(n_topics + 1, n_topics, np.uint32)
-    before = np.empty(n_topics // 4 + 2, weights.dtype)
-    for d in range(indptr.size - 1):
-        length = _expand(columns[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]], words)
-        own = words[:length]
-        state, n_active = keys[d], np.uint64(0)
+    n_topics, n_documents = table.shape[1], indptr.size - 1
+    lengths = _lengths(indptr, counts)
+    order = np.argsort(-lengths, kind="mergesort")  # documents side by side are about equally long
+    longest = lengths.max() if n_documents else 0
+    words = np.empty((_LANES, longest), np.uint32)
+    topics = np.empty((kept + 1, _LANES, longest), np.uint32)
+    tally = np.zeros((_LANES, n_topics + 4), weights.dtype)
+    slots = np.full((_LANES, n_topics + 4), n_topics, np.uint32)
+    place = np.full((_LANES, n_topics + 1), n_topics, np.uint32)
+    before = np.empty((_LANES, n_topics // 4 + 2), weights.dtype)
+    n_active, states = np.zeros(_LANES, np.uint64), np.zeros(_LANES, np.uint64)
+    for begin in range(0, n_documents, _LANES):
+        own = order[begin : begin + _LANES]
+        for lane in range(own.size):
+            start, stop = indptr[own[lane]], indptr[own[lane] + 1]
+            _expand(columns[start:stop], counts[start:stop], words[lane])
+            states[lane] = keys[own[lane]]
+        n_active[:], tally[:], slots[:], place[:] = 0, 0, n_topics, n_topics
         for sweep in range(sweeps):
             old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
-            n_active, state = _sweep(
-                own, weights, table, old, new, tally, slots, place, before, n_active, sweep == 0, state
-            )
+            done = 0
+            for lanes in range(own.size, 0, -1):  # the shortest document ends first
+                end = lengths[own[lanes - 1]]
+                _advance(
+                    words, weights, table, old, new, tally, slots, place, before, n_active, states,
+                    sweep == 0, done, end, lanes,
+                )  # fmt: skip
+                done = end
             if sweep >= sweeps - kept:
-                for j in range(n_active):
-                    tallies[d, active[j]] += amounts[j]
-        _record(own, topics, sweeps, kept, statistics)
-        tally[:] = 0
-        slots[:] = n_topics
-        place[:] = n_topics
+                for lane in range(own.size):
+                    for j in range(n_active[lane]):
+                        tallies[own[lane], slots[lane, j]] += tally[lane, j]
+        for lane in range(own.size):
+            _record(words[lane], lengths[own[lane]], topics[:, lane], sweeps, kept, statistics)
 
 
 @kernel
-def _record(words: npt.NDArray[np.uint32], topics: Any, sweeps: int, kept: int, statistics: npt.NDArray[Any]) -> None:
+def _record(
+    words: npt.NDArray[np.uint32],
+    length: int,
+    topics: npt.NDArray[np.uint32],
+    sweeps: int,
+    kept: int,
+    statistics: npt.NDArray[Any],
+) -> None:
     """Count the topics of the kept sweeps, token by token: then all that a word adds to lies close together."""
-    for token in range(np.uint64(words.size)):
+    for token in range(np.uint64(length)):
         word = words[token]
         for sweep in range(sweeps - kept, sweeps):
             statistics[word, topics[np.uint64(sweep % (kept + 1)), token]] += 1
 
 
 @kernel
-def _expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[np.int32], words: npt.NDArray[np.uint32]) -> int:
-    """Write out each entry as often as it counts; return the number of tokens."""
+def _expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[np.int32], words: npt.NDArray[np.uint32]) -> None:
+    """Write out each entry as often as it counts."""
     token = 0
     for i in range(columns.size):
         for _ in range(counts[i]):
             words[token] = columns[i]
             token += 1
-    return token
 
 
 @kernel
-def _longest(indptr: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> int:
-    """Return the number of tokens of the longest document."""
-    longest = 0
+def _lengths(indptr: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Return the number of tokens of each document."""
+    lengths = np.zeros(indptr.size - 1, np.int64)
     for d in range(indptr.size - 1):
-        length = 0
         for i in range(indptr[d], indptr[d + 1]):
-            length += counts[i]
-        longest = max(longest, length)
-    return longest
+            lengths[d] += counts[i]
+    return lengths
 
 
 @dataclass(frozen=True)
