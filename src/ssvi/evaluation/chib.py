@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ssvi.backends.base import Backend
 from ssvi.evaluation.held_out import HeldOut
-from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, expand
+from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, sequence
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, derive_key, uniform
 from ssvi.numerics.special import log_gamma
@@ -135,7 +135,7 @@ def _chib_documents(
 ) -> None:
     """Fill in the estimate for each document of a shard."""
     for d in range(indptr.size - 1):
-        tokens = expand(words[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]])
+        tokens = sequence(words[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]])
         log_probability[d] = _one_document(tokens, by_word, alpha, samples, keys[d]) if tokens.size else 0.0
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ssvi.backends.base import Backend
 from ssvi.evaluation.held_out import HeldOut
-from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, expand
+from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, sequence
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, derive_key, uniform
 from ssvi.numerics.vectors import dot
@@ -54,7 +54,7 @@ def _left_to_right_documents(
 ) -> None:
     """Fill in the estimate for each document of a shard."""
     for d in range(indptr.size - 1):
-        tokens = expand(words[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]])
+        tokens = sequence(words[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]])
         probability = np.zeros(tokens.size)
         state = keys[d]
         for _ in range(particles):

@@ -18,7 +18,7 @@ from ssvi.backends.base import Backend, shards
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
-from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.local_steps.lda.gibbs import Gibbs, expand
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.numerics.vectors import dot
@@ -42,14 +42,10 @@ def draw_topic(row: Array, tally: Array, chance: float) -> int:
 
 
 @kernel
-def expand(words: Tokens, counts: npt.NDArray[np.int64]) -> Tokens:
+def sequence(words: Tokens, counts: npt.NDArray[np.int64]) -> Tokens:
     """Return a document as a sequence: each word as often as it counts."""
     tokens = np.empty(counts.sum(), np.uint32)
-    n = 0
-    for i in range(words.size):
-        for _ in range(counts[i]):
-            tokens[n] = words[i]
-            n += 1
+    expand(words, counts, tokens)
     return tokens
 
 

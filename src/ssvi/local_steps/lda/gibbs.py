@@ -165,7 +165,7 @@ def gibbs_documents(
         own = order[begin : begin + _LANES]
         for lane in range(own.size):
             start, stop = indptr[own[lane]], indptr[own[lane] + 1]
-            _expand(columns[start:stop], counts[start:stop], words[lane])
+            expand(columns[start:stop], counts[start:stop], words[lane])
             states[lane] = keys[own[lane]]
         n_active[:], tally[:], slots[:], place[:] = 0, 0, n_topics, n_topics
         for sweep in range(sweeps):
@@ -203,7 +203,7 @@ def _record(
 
 
 @kernel
-def _expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[np.int32], words: npt.NDArray[np.uint32]) -> None:
+def expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[Any], words: npt.NDArray[np.uint32]) -> None:
     """Write out each entry as often as it counts."""
     token = 0
     for i in range(columns.size):
