@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 __all__ = ["LatentDirichletAllocation", "__version__"]
 
 _HOMES = {"LatentDirichletAllocation": "ssvi.estimators.lda"}
-_PARTS = {"engine", "evaluation", "io", "schedules"}
+_PARTS = {"baselines", "engine", "evaluation", "io", "schedules"}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -75,6 +75,18 @@ class Problem:
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
 
+    def step(self, state: State, batch: Batch) -> tuple[State, Info]:
+        """Take one step of algorithm 1."""
+        return step(self, state, batch)
+
+
+class Steps(Protocol):
+    """Anything that goes from state to state by minibatches: a `Problem`, or one of `ssvi.baselines`."""
+
+    def step(self, state: State, batch: Batch) -> tuple[State, Info]:
+        """Return the state after a minibatch, and what happened."""
+        ...
+
 
 Callback = Callable[[State, Info], bool | None]
 """Called after every step; a true answer stops the fit there."""
@@ -109,14 +121,14 @@ def step(problem: Problem, state: State, batch: Batch) -> tuple[State, Info]:
             problem, block, state.parameters[name], views[name], eta_hat, step_size, clock
         )
         guarded += moved
-        _stop_unless_finite(name, number, parameters[name])
+        stop_unless_finite(name, number, parameters[name])
     seconds = time.perf_counter() - started
     info = Info(number, seen, step_size, represented, result.bound, guarded, seconds)
     return replace(state, step=number, documents_seen=seen, parameters=parameters), info
 
 
 def run(
-    problem: Problem,
+    problem: Steps,
     state: State,
     corpus: Any,
     *,
@@ -145,11 +157,11 @@ def run(
     return follow(problem, state, (corpus.take(rows) for rows in order), callbacks)
 
 
-def follow(problem: Problem, state: State, batches: Iterable[Batch], callbacks: Iterable[Callback] = ()) -> State:
+def follow(problem: Steps, state: State, batches: Iterable[Batch], callbacks: Iterable[Callback] = ()) -> State:
     """Take a step for each of some minibatches, until they end or a callback says stop."""
     callbacks = list(callbacks)
     for batch in batches:
-        state, info = step(problem, state, batch)
+        state, info = problem.step(state, batch)
         answers = [callback(state, info) for callback in callbacks]  # all are asked, also after one has said stop
         if any(answers):
             break
@@ -172,7 +184,7 @@ def _represented(problem: Problem, seen: int) -> float:
     return float(min(seen, problem.population) if problem.ramp else problem.population)
 
 
-def _row_tasks(shape: tuple[int, ...]) -> list[slice]:
+def row_tasks(shape: tuple[int, ...]) -> list[slice]:
     """Cut a block into runs of rows, by its shape alone."""
     size = max(1, _ELEMENTS_A_TASK // max(1, int(np.prod(shape[1:]))))
     return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
@@ -188,7 +200,7 @@ def _view(problem: Problem, state: State, name: str, block: Block) -> View:
         chosen = keys[rows.start * rows_below : rows.stop * rows_below]
         return problem.global_step.view(block.family, lam[rows], chosen)
 
-    return View.join(list(problem.backend.map(view, _row_tasks(block.shape))))
+    return View.join(list(problem.backend.map(view, row_tasks(block.shape))))
 
 
 def _advance(
@@ -207,10 +219,11 @@ def _advance(
         updated[rows], moved = block.family.project(candidate, current, prior)
         return moved
 
-    return updated, sum(problem.backend.map(advance, _row_tasks(block.shape)))
+    return updated, sum(problem.backend.map(advance, row_tasks(block.shape)))
 
 
-def _stop_unless_finite(name: str, number: int, lam: Array) -> None:
+def stop_unless_finite(name: str, number: int, lam: Array) -> None:
+    """Raise a `FitError` that names the block and the step if a value of a block is not finite."""
     # The sum alone is enough to clear almost every lambda; it takes a quarter of the time.
     if not np.isfinite(lam.sum()) and not np.isfinite(lam).all():
         place = np.unravel_index(int(np.argmin(np.isfinite(lam))), lam.shape)

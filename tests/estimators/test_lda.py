@@ -36,7 +36,7 @@ def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, l
     monkeypatch.setattr(backends, "_FEWEST_DOCUMENTS", 8)
     monkeypatch.setattr(engine, "_ELEMENTS_A_TASK", 60)
     assert len(backends.shards(np.ones(100, dtype=int))) == 12
-    assert len(engine._row_tasks((4, 60))) == 4
+    assert len(engine.row_tasks((4, 60))) == 4
     fits = [_lda(global_step=global_step, local_step=local_step, n_jobs=n).fit(COUNTS) for n in (1, 2, 4)]
     for other in fits[1:]:
         np.testing.assert_array_equal(fits[0].components_, other.components_)

@@ -74,16 +74,29 @@ BAD = [
     ),
     ({"alpha": ALPHA[:2]}, "one alpha for each topic"),
     ({"alpha": -ALPHA}, "every alpha must be a positive number"),
-    ({"documents": Documents.from_matrix(np.full((1, 5), 0.5))}, "needs whole counts"),
+    ({"topics": np.array([[0.5, 0.5, 0, 0, 0]] * 3)}, "word 4 is in the documents and has probability 0 in every topic"),
 ]
 
 
-@pytest.mark.parametrize("function", [chib_style, left_to_right])
+@pytest.mark.parametrize("function", [chib_style, left_to_right, document_completion])
 @pytest.mark.parametrize(("changes", "message"), BAD, ids=lambda value: str(value)[:30])
 def test_bad_input_gets_a_clear_error(function, changes, message):
     arguments = {"topics": TOPICS, "alpha": ALPHA, "documents": bag(TOKENS, 5), **changes}
     with pytest.raises(ValueError, match=message):
         function(**arguments)
+
+
+@pytest.mark.parametrize("function", [chib_style, left_to_right])
+def test_fractions_have_no_marginal_probability(function):
+    with pytest.raises(ValueError, match="needs whole counts"):
+        function(TOPICS, ALPHA, Documents.from_matrix(np.full((1, 5), 0.5)))
+
+
+@pytest.mark.parametrize("function", [chib_style, left_to_right, document_completion])
+def test_a_topic_may_lack_a_word(function):
+    topics = np.array([[0.5, 0.5, 0, 0, 0], [0, 0, 0.2, 0.4, 0.4], [0, 0, 0.8, 0.1, 0.1]])
+    result = function(topics, ALPHA, bag(TOKENS, 5))
+    assert np.isfinite(result.log_probability).all()
 
 
 def test_matrices_are_documents_too():

@@ -15,6 +15,7 @@ from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
+from ssvi.evaluation.tokens import check_topics
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField
@@ -123,13 +124,17 @@ def document_completion(
 
     """
     documents = Documents.of(documents)
+    topics, alpha = np.asarray(topics, dtype=float), np.asarray(alpha, dtype=float)
+    check_topics(topics, alpha, documents)
     if local_step is None:
         local_step = Gibbs(sweeps=120, kept=100) if Gibbs.suits(documents) else MeanField()
     local_step.check(documents)
     observed, held_out = split_documents(documents, seed)
     model = LDA(topics.shape[1], alpha, eta=1.0)
     keys = observed.content_keys(derive_key(seed, "completion"))
-    theta = (backend or Threads()).map_local(local_step, model, {"topics": np.log(topics)}, observed, keys)
+    with np.errstate(divide="ignore"):  # a topic may lack a word
+        views = {"topics": np.log(topics)}
+    theta = (backend or Threads()).map_local(local_step, model, views, observed, keys)
     log_probability = np.empty(len(documents))
     by_word = np.ascontiguousarray(topics.T)
     _predict(held_out.indptr, held_out.words, held_out.counts, theta, by_word, log_probability)

@@ -69,6 +69,15 @@ def check_topics(topics: Array, alpha: Array, documents: Documents) -> None:
             f"the documents have a vocabulary of {documents.n_words} words and the topics one of {topics.shape[1]}: "
             "count the documents' words over the vocabulary of the fit."
         )
+    possible = (topics > 0).any(axis=0)
+    if not possible.all():
+        used = documents.tight()
+        impossible = np.flatnonzero(~possible[used.words] & (used.counts > 0))
+        if impossible.size:
+            raise ValueError(
+                f"word {int(used.words[impossible[0]])} is in the documents and has probability 0 in every topic: "
+                "smooth the topics, or leave the word out."
+            )
 
 
 def estimate(

@@ -1,0 +1,90 @@
+"""SGRLD: its step against the formula, and its path against a posterior that is known."""
+
+import numpy as np
+import pytest
+
+from ssvi import engine
+from ssvi.backends import Threads
+from ssvi.baselines import Sgrld
+from ssvi.baselines.sgrld import langevin, langevin_schedule
+from ssvi.data.documents import Documents
+from ssvi.models.lda import LDA
+from ssvi.numerics.random import derive_keys, normal
+from ssvi.schedules import ConstantSchedule
+
+RNG = np.random.default_rng(0)
+
+
+def test_a_step_is_the_formula():
+    theta, counts = RNG.gamma(0.3, 1.0, (4, 7)), RNG.poisson(20.0, (4, 7)).astype(float)
+    keys, moved = derive_keys(3, 4), np.empty((4, 7))
+    langevin(theta, counts, 0.2, 0.05, keys, moved)
+    phi = theta / theta.sum(axis=1, keepdims=True)
+    for k in range(4):
+        state = keys[k]
+        for w in range(7):
+            noise, state = normal(np.uint64(state))
+            gradient = 0.2 - theta[k, w] + counts[k, w] - phi[k, w] * counts[k].sum()
+            expected = abs(theta[k, w] + 0.025 * gradient + np.sqrt(theta[k, w] * 0.05) * noise)
+            assert moved[k, w] == pytest.approx(expected, rel=1e-12)
+
+
+def test_small_steps_sample_the_posterior():
+    """Counts are fixed, so phi ~ Dirichlet(eta + counts): 4,000 independent chains, run until they have forgotten.
+
+    Means and variances of 3 coordinates over 4,000 draws, 6 comparisons at 5 standard errors (a chance of failing under
+    4e-6) and an allowance for the discretisation, which is of the order of the step.
+    """
+    chains, counts, eta, step = 4_000, np.array([5.0, 2.0, 0.0]), 1.5, 0.01
+    theta = RNG.gamma(1.0, 1.0, (chains, 3)) + 0.1
+    for number in range(1_200):  # the slowest direction forgets at the rate step / 2: exp(-6)
+        moved = np.empty_like(theta)
+        langevin(theta, np.tile(counts, (chains, 1)), eta, step, derive_keys(number, chains), moved)
+        theta = moved
+    phi = theta / theta.sum(axis=1, keepdims=True)
+    shape = eta + counts
+    mean = shape / shape.sum()
+    variance = mean * (1 - mean) / (shape.sum() + 1)
+    assert np.all(np.abs(phi.mean(axis=0) - mean) < 5 * np.sqrt(variance / chains) + 0.003)
+    # The relative standard error of a variance, with the excess kurtosis of these distributions below 1, is
+    # sqrt(3 / chains).
+    assert np.all(np.abs(phi.var(axis=0) / variance - 1) < 5 * np.sqrt(3 / chains) + 0.03)
+
+
+def test_with_one_topic_the_average_is_the_posterior_mean():
+    """With one topic z is known and beta | w ~ Dirichlet(eta + counts); the path's average approaches its mean."""
+    counts = np.array([[6, 3, 1, 0]])
+    algorithm = Sgrld(LDA(4, np.ones(1), 1.0), population=1, schedule=ConstantSchedule(0.05))
+    batches = (Documents.from_matrix(counts) for _ in range(6_000))
+    state = engine.follow(algorithm, algorithm.init(0), batches)
+    # Integrated autocorrelation is below 2 / step = 40 steps at both ends: about 100 effective draws of sd 0.13, and
+    # the weights of the average cost a quarter of them.
+    assert algorithm.mean_topics(state)[0] == pytest.approx(np.array([7, 4, 2, 1]) / 14, abs=0.06)
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    model = LDA.example()
+    _, documents = model.simulate(np.random.default_rng(1), 300)
+    states = []
+    for jobs in (1, 2):
+        with Threads(jobs) as backend:
+            algorithm = Sgrld(model, len(documents), backend=backend)
+            states.append(engine.run(algorithm, algorithm.init(0), documents, sweeps=2, batch_size=100))
+    for name in ("topics", "mean"):
+        np.testing.assert_array_equal(states[0].parameters[name], states[1].parameters[name])
+    assert states[0].step == 6
+
+
+def test_it_learns_topics():
+    model = LDA(30, np.full(4, 0.1), 0.05)
+    truth, documents = model.simulate(np.random.default_rng(2), 600)
+    algorithm = Sgrld(model, len(documents), langevin_schedule(first=0.02))
+    state = engine.run(algorithm, algorithm.init(0), documents, sweeps=40, batch_size=100)
+    correlations = np.corrcoef(algorithm.mean_topics(state), truth["topics"])[:4, 4:]
+    assert (correlations.max(axis=0) > 0.9).sum() >= 3  # at most one topic is not found
+
+
+def test_its_schedule():
+    schedule = langevin_schedule(0.02, 500.0, 0.55)
+    assert schedule(1) == pytest.approx(0.02 * (1 + 1 / 500) ** -0.55)
+    assert schedule(5_000) == pytest.approx(0.02 * 11**-0.55)
