@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint format bench clean
 
 demo: .venv/.demo
-	$(BIN)/python -m ssvi.demo
+	$(BIN)/ssvi demo
 
 test: .venv/.dev
 	$(BIN)/python -m pytest

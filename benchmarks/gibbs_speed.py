@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-import corpora
 from ssvi import engine
 from ssvi.backends import Threads
 from ssvi.data import minibatches
+from ssvi.experiments import corpora
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalResult
@@ -63,7 +63,7 @@ def _seconds(results: Iterator[LocalResult]) -> float:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, default=corpora.DEFAULT, help="folder with bow.npz")
+    parser.add_argument("--corpus", type=Path, default=corpora.default_corpus(), help="folder with bow.npz")
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--documents", type=int, default=4_000, help="documents timed at once")
     parser.add_argument("--repeats", type=int, default=9)

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-import corpora
 from ssvi import engine
 from ssvi.backends import Threads
 from ssvi.estimators.common import make_global_step, make_local_step
 from ssvi.evaluation import HeldOut, document_completion
+from ssvi.experiments import corpora
 from ssvi.global_steps import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
@@ -36,7 +36,7 @@ VARIANTS = {
 def main() -> None:
     """Run every combination asked for and print a table."""
     options = _options()
-    corpus = corpora.load(options.corpus, most=options.documents)
+    corpus = corpora.load(options.corpus, documents=options.documents)
     print(
         f"{corpus.name}: {len(corpus.train):,} training and {len(corpus.test):,} test documents, K = {options.topics}"
     )
@@ -92,7 +92,7 @@ def _score(state: engine.State, model: LDA, corpus: corpora.Corpus, backend: Thr
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, default=corpora.DEFAULT, help="folder with bow.npz")
+    parser.add_argument("--corpus", type=Path, default=corpora.default_corpus(), help="folder with bow.npz")
     parser.add_argument("--documents", type=int, help="at most so many training documents")
     parser.add_argument("--pairs", nargs="+", default=["mean_field:gibbs", "ssvi_a:gibbs", "ssvi:gibbs"])
     parser.add_argument("--eta", nargs="+", type=float, default=[0.01, 0.1])

@@ -13,7 +13,7 @@ def test_gather_splits_what_it_reads():
 
 
 def test_the_whole_demonstration(capsys):
-    demo.main(["--files", "150", "--topics", "5", "--passes", "2"])
+    demo.run(topics=5, passes=2, files=150)
     shown = capsys.readouterr()
     assert "Topics found by" in shown.out
     for label, _, _ in demo.PAIRS:

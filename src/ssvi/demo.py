@@ -1,11 +1,10 @@
-"""A demonstration on real text that is on every machine: `python -m ssvi.demo`.
+"""A demonstration on real text that is on every machine: `ssvi demo`.
 
 It gathers docstrings, fits topics to nine tenths of them by five algorithms, and scores each on the rest.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -123,25 +122,16 @@ def _file_counter(total: int, stream: TextIO) -> Callable[[int], None]:
     return report
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the demonstration."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--topics", type=int, default=30)
-    parser.add_argument("--passes", type=int, default=12)
-    parser.add_argument("--files", type=int, help="read at most so many files")
-    options = parser.parse_args(arguments)
+def run(topics: int = 30, passes: int = 12, files: int | None = None) -> None:
+    """Run the demonstration; `files` is how many Python files to read at the most."""
     started = time.perf_counter()
     print("reading the docstrings of the standard library and installed packages ...", file=sys.stderr)
-    text = gather(options.files)
+    text = gather(files)
     print(
         f"{text.train.shape[0]:,} documents to fit and {text.test.shape[0]:,} to predict, "
         f"{int(text.train.sum()):,} words, {len(text.words):,} of them distinct"
     )
-    outcomes = fit_all(text, options.topics, options.passes)
+    outcomes = fit_all(text, topics, passes)
     print()
     print(describe(outcomes, text.words))
     print(f"{time.perf_counter() - started:.0f} seconds in all")
-
-
-if __name__ == "__main__":
-    main()

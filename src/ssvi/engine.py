@@ -83,7 +83,7 @@ class Problem:
 class Steps(Protocol):
     """Anything that goes from state to state by minibatches: a `Problem`, or one of `ssvi.baselines`."""
 
-    def step(self, state: State, batch: Batch) -> tuple[State, Info]:
+    def step(self, state: State, batch: Any) -> tuple[State, Info]:
         """Return the state after a minibatch, and what happened."""
         ...
 

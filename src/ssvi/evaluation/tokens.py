@@ -69,7 +69,7 @@ def check_topics(topics: Array, alpha: Array, documents: Documents) -> None:
             f"the documents have a vocabulary of {documents.n_words} words and the topics one of {topics.shape[1]}: "
             "count the documents' words over the vocabulary of the fit."
         )
-    possible = (topics > 0).any(axis=0)
+    possible = topics.max(axis=0) > 0
     if not possible.all():
         used = documents.tight()
         impossible = np.flatnonzero(~possible[used.words] & (used.counts > 0))

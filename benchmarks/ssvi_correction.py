@@ -1,0 +1,242 @@
+"""Forms of SSVI's correction, compared: how V eta-hat is brought in, guarded, damped or averaged.
+
+Every form is scored on validation documents (the 5,000 before the test documents), so that what is chosen here can be
+reported on documents that had no part in the choice. Scores are mean log probabilities per word by document completion.
+
+    python benchmarks/ssvi_correction.py --documents 95000 --passes 2 --forms ssvi_a ramp_2 plain --seeds 0 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ssvi import engine
+from ssvi.backends import Threads
+from ssvi.data import Documents
+from ssvi.evaluation import document_completion
+from ssvi.experiments import corpora
+from ssvi.families.base import ExponentialFamily
+from ssvi.global_steps import GlobalStep
+from ssvi.global_steps.base import Clock, View
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
+from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.models.lda import LDA
+from ssvi.schedules import PowerSchedule
+from ssvi.typing import Array
+
+_VALIDATION = 5_000
+
+
+@dataclass(frozen=True)
+class Blend(Ssvi):
+    """eta + eta-hat + k (V eta-hat - eta-hat), with the share k left to a subclass."""
+
+    def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array | float:
+        """Return k: a number, or one for each coordinate."""
+        raise NotImplementedError
+
+    def target(
+        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
+    ) -> Array:
+        """Return the blend of SSVI-A's target and SSVI's."""
+        assert view.draw is not None
+        corrected = family.natural_correction(lam, view.draw, eta_hat)
+        return prior + eta_hat + self.share(lam, eta_hat, corrected, clock) * (corrected - eta_hat)
+
+
+@dataclass(frozen=True)
+class ConstantShare(Blend):
+    """The same share of the correction throughout."""
+
+    value: float = 0.5
+
+    def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> float:
+        """Return the constant."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class SwitchAfter(Blend):
+    """SSVI-A for some sweeps, then SSVI."""
+
+    sweeps: float = 1.0
+
+    def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> float:
+        """Return 0, then 1."""
+        return float(clock.sweeps > self.sweeps)
+
+
+@dataclass(frozen=True)
+class Weighted(Blend):
+    """More of the correction where lambda is larger: k = lambda / (lambda + scale)."""
+
+    scale: float = 0.1
+
+    def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array:
+        """Return a share for each coordinate."""
+        return lam / (lam + self.scale)
+
+
+@dataclass(frozen=True)
+class WeightedRamp(Weighted):
+    """The same, brought in over some sweeps as well."""
+
+    sweeps: float = 2.0
+
+    def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array:
+        """Return a share for each coordinate."""
+        return super().share(lam, eta_hat, corrected, clock) * min(1.0, clock.sweeps / self.sweeps)
+
+
+@dataclass(frozen=True)
+class FisherDamped(Blend):
+    """Less of the correction where the Fisher metric is stiff: k = 1 / (1 + scale^2 psi'(lambda))."""
+
+    scale: float = 0.1
+
+    def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array:
+        """Return a share for each coordinate."""
+        # psi'(x) is between 1/x + 1/(2 x^2) and 1/x + 1/x^2; their middle is close enough for a weight.
+        metric = 1.0 / lam + 0.75 / lam**2
+        return 1.0 / (1.0 + self.scale**2 * metric)
+
+
+@dataclass(frozen=True)
+class FisherTrust(Blend):
+    """Damped by the Fisher metric: a row's correction is shortened to the Fisher norm of what it corrects."""
+
+    radius: float = 1.0
+
+    def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array:
+        """Return a share for each row."""
+        from scipy.special import polygamma
+
+        def norm(x: Array) -> Array:
+            total = polygamma(1, lam.sum(axis=-1)) * x.sum(axis=-1) ** 2
+            squared: Array = (polygamma(1, lam) * x * x).sum(axis=-1) - total
+            return np.sqrt(np.maximum(squared, 0.0))
+
+        share: Array = np.minimum(1.0, self.radius * norm(eta_hat) / np.maximum(norm(corrected - eta_hat), 1e-300))
+        return share[:, None]
+
+
+@dataclass(frozen=True)
+class ClippedTarget(Ssvi):
+    """V eta-hat kept within [0, 2 eta-hat + 1], coordinate by coordinate, before the step."""
+
+    def target(
+        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
+    ) -> Array:
+        """Return the clipped target."""
+        assert view.draw is not None
+        corrected = family.natural_correction(lam, view.draw, eta_hat)
+        return prior + np.clip(corrected, 0.0, 2.0 * eta_hat + 1.0)
+
+
+@dataclass(frozen=True)
+class AnnealedPrior(Ssvi):
+    """Full SSVI from the start, on a prior that comes down to eta over some sweeps: a smoother problem first."""
+
+    extra: float = 0.5
+    sweeps: float = 1.0
+
+    def target(
+        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
+    ) -> Array:
+        """Return the target under the prior of the moment."""
+        surplus = self.extra * max(0.0, 1.0 - clock.sweeps / self.sweeps)
+        return super().target(family, prior, lam, view, eta_hat, clock) + surplus
+
+
+FORMS: dict[str, GlobalStep] = {
+    "ssvi_a": SsviA(),
+    "plain": Ssvi(correction_sweeps=0),
+    "ramp_1": Ssvi(correction_sweeps=1),
+    "ramp_2": Ssvi(correction_sweeps=2),
+    "ramp_4": Ssvi(correction_sweeps=4),
+    "ramp_2_variate": Ssvi(control_variate=True, correction_sweeps=2),
+    "switch_1": SwitchAfter(sweeps=1),
+    "constant_half": ConstantShare(value=0.5),
+    "weighted_0.02": Weighted(scale=0.02),
+    "weighted_0.1": Weighted(scale=0.1),
+    "weighted_0.3": Weighted(scale=0.3),
+    "weighted_1": Weighted(scale=1.0),
+    "weighted_3": Weighted(scale=3.0),
+    "weighted_ramp": WeightedRamp(),
+    "fisher_damped_0.1": FisherDamped(scale=0.1),
+    "fisher_damped_0.5": FisherDamped(scale=0.5),
+    "fisher_trust": FisherTrust(),
+    "clipped": ClippedTarget(correction_sweeps=0),
+    "annealed_prior": AnnealedPrior(correction_sweeps=0),
+}
+
+
+def main() -> None:
+    """Run every combination asked for; one line and one row of the CSV each."""
+    options = _options()
+    corpus = corpora.load(options.corpus)
+    kept = len(corpus.train) - _VALIDATION
+    train, validation = (
+        corpus.train.slice(0, min(kept, options.documents)),
+        corpus.train.slice(kept, kept + _VALIDATION),
+    )
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    for seed in options.seeds:
+        for eta in options.eta:
+            for form in options.forms:
+                score, seconds = _fit(options, train, validation, form, eta, seed)
+                row = [corpus.name, form, eta, seed, options.decay, options.offset, options.passes, score, seconds]
+                print(
+                    "  ".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in row), flush=True
+                )
+                with options.output.open("a", newline="") as file:
+                    csv.writer(file).writerow(row)
+
+
+def _fit(
+    options: argparse.Namespace, train: Documents, validation: Documents, form: str, eta: float, seed: int
+) -> tuple[float, float]:
+    model = LDA(train.n_words, np.full(options.topics, 0.1), eta)
+    with Threads(options.jobs) as backend:
+        problem = engine.Problem(
+            model,
+            Gibbs(),
+            FORMS[form],
+            PowerSchedule(options.decay, options.offset),
+            population=len(train),
+            ramp=not options.no_ramp,
+            backend=backend,
+        )
+        started = time.perf_counter()
+        state = engine.run(problem, engine.init(model, seed), train, sweeps=options.passes, batch_size=1_000)
+        seconds = time.perf_counter() - started
+        score = document_completion(model.mean_topics(state.parameters), model.alpha, validation, backend=backend)
+    return score.mean, seconds
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, default=corpora.default_corpus(), help="folder with bow.npz")
+    parser.add_argument("--documents", type=int, default=95_000)
+    parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=list(FORMS))
+    parser.add_argument("--eta", nargs="+", type=float, default=[0.01, 0.1])
+    parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--decay", type=float, default=0.75)
+    parser.add_argument("--offset", type=float, default=0.0)
+    parser.add_argument("--no-ramp", action="store_true")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--output", type=Path, default=Path("results/ssvi_correction.csv"))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

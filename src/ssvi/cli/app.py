@@ -1,0 +1,46 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import ssvi
+from ssvi.cli.reproduce import reproduce_app
+
+app = typer.Typer(
+    name="ssvi",
+    help="Structured stochastic variational inference: topic models without the mean-field assumption.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(reproduce_app, name="reproduce")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ssvi {ssvi.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Hold what all commands share."""
+
+
+@app.command()
+def demo(
+    topics: Annotated[int, typer.Option(help="Number of topics.")] = 30,
+    passes: Annotated[int, typer.Option(help="Sweeps over the documents.")] = 12,
+    files: Annotated[int | None, typer.Option(help="Read at most so many Python files.")] = None,
+) -> None:
+    """Fit topics to the docstrings of this machine by five algorithms and compare them."""
+    from ssvi.demo import run
+
+    run(topics, passes, files)

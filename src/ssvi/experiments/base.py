@@ -1,0 +1,155 @@
+"""What an experiment is, and how one is run: trial by trial, into a folder, from wherever it was interrupted."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ssvi import io
+from ssvi.backends.base import Backend
+from ssvi.engine import State
+from ssvi.experiments.table import Row, Table, write_atomically
+
+
+class Reporter:
+    """Told how an experiment goes on. This one keeps quiet."""
+
+    def trial(self, number: int, total: int, label: str) -> None:
+        """Hear that a trial begins."""
+
+    def advance(self, share: float) -> None:
+        """Hear how much of the trial is done."""
+
+    def measured(self, row: Row) -> None:
+        """Hear of a new row of the table."""
+
+
+def option(default: Any, text: str, *, grid: bool = False) -> Any:
+    """Declare a field of a setting, with its help. Those of the grid say which trials there are, others how each is."""
+    return dataclasses.field(default=default, metadata={"help": text, "grid": grid})
+
+
+class Experiment(ABC):
+    """A grid of trials, each measured a few times, and the table and figure made of that.
+
+    `Setting` is a frozen dataclass of `option` fields; `settings` holds its instances by name, `quick` and `paper`.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    settings: ClassVar[Mapping[str, Any]]
+
+    @abstractmethod
+    def trials(self, setting: Any) -> Sequence[Any]:
+        """Return the trials, frozen dataclasses, in the order they are run."""
+
+    @abstractmethod
+    def bench(self, setting: Any, backend: Backend) -> Any:
+        """Read the data and return what `measure` needs."""
+
+    @abstractmethod
+    def measure(self, bench: Any, trial: Any, progress: Checkpoint, reporter: Reporter) -> Iterator[Row]:
+        """Run a trial and yield a row each time something is measured, the last when it is done."""
+
+    @abstractmethod
+    def is_done(self, bench: Any, rows: Sequence[Row]) -> bool:
+        """Tell from a trial's rows whether it was finished."""
+
+    @abstractmethod
+    def summary(self, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+        """Return the headings and lines of the table that a person wants to see."""
+
+    @abstractmethod
+    def draw(self, rows: Sequence[Row], path: Path) -> None:
+        """Draw the paper's figure from the rows."""
+
+    def describe(self, bench: Any, setting: Any) -> str:
+        """Return a line on the data."""
+        return ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """Where a trial that was interrupted can be found."""
+
+    path: Path
+
+    def save(self, trial: Any, state: State, seconds: float) -> None:
+        """Put down where a trial stands."""
+        io.save_state(state, self.path)
+        note = {"trial": dataclasses.asdict(trial), "step": state.step, "seconds": seconds}
+        write_atomically(self._note, lambda file: json.dump(note, file))
+
+    def load(self, trial: Any) -> tuple[State, float] | None:
+        """Return the state and the seconds of this trial if it is the one that was put down."""
+        # A file that is missing, damaged or of another trial means a fresh start, which ends with the same result.
+        with suppress(OSError, ValueError, KeyError):
+            note = json.loads(self._note.read_text())
+            if note["trial"] == dataclasses.asdict(trial):
+                state = io.load_state(self.path)
+                if state.step == note["step"]:
+                    return state, float(note["seconds"])
+        return None
+
+    def clear(self) -> None:
+        """Forget it: the trial is done."""
+        self.path.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    @property
+    def _note(self) -> Path:
+        return self.path.with_suffix(".json")
+
+
+def reproduce(
+    experiment: Experiment, setting: Any, folder: Path, backend: Backend, reporter: Reporter | None = None
+) -> Table:
+    """Run what is not yet in the folder's table, and return the table."""
+    reporter = reporter or Reporter()
+    folder.mkdir(parents=True, exist_ok=True)
+    _same_conditions(folder, setting)
+    table, checkpoint = Table.open(folder / "measurements.csv"), Checkpoint(folder / "interrupted.npz")
+    bench = experiment.bench(setting, backend)
+    trials = experiment.trials(setting)
+    for number, trial in enumerate(trials, 1):
+        key = dataclasses.asdict(trial)
+        if experiment.is_done(bench, table.where(**key)):
+            continue
+        reporter.trial(number, len(trials), " ".join(map(str, key.values())))
+        known = {row["step"] for row in table.where(**key)}
+        for row in experiment.measure(bench, trial, checkpoint, reporter):
+            if row["step"] not in known:
+                table.append({**key, **row})
+                reporter.measured(table.rows[-1])
+    checkpoint.clear()
+    return table
+
+
+def chosen_rows(table: Table, trials: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the rows of some trials: a folder may hold more than was asked for this time."""
+    keys = {tuple(dataclasses.asdict(trial).items()) for trial in trials}
+    names = [field.name for field in dataclasses.fields(trials[0])]
+    return [row for row in table.rows if tuple((name, row[name]) for name in names) in keys]
+
+
+def _same_conditions(folder: Path, setting: Any) -> None:
+    """Raise if the folder holds measurements taken under other conditions; note these down if it holds none."""
+    file = folder / "conditions.json"
+    fields = [field.name for field in dataclasses.fields(setting) if not field.metadata["grid"]]
+    wanted = json.loads(json.dumps({name: getattr(setting, name) for name in fields}, default=str))
+    if not file.exists():
+        write_atomically(file, lambda stream: json.dump(wanted, stream, indent=1))
+        return
+    found = json.loads(file.read_text())
+    different = [name for name in wanted if found.get(name) != wanted[name]]
+    if different:
+        name = different[0]
+        raise ValueError(
+            f"{folder} holds measurements with {name} = {found.get(name)}, and this run has {name} = {wanted[name]}: "
+            "use another --output, or --restart to measure anew."
+        )

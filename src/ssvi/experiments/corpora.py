@@ -1,0 +1,81 @@
+"""Where experiments get their documents: a count matrix on disk, or the docstrings of this machine."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ssvi.data.documents import Documents
+
+WIKIPEDIA = Path("..") / "shared" / "data" / "wikipedia"
+"""Where English Wikipedia is looked for, from the working directory."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents to train on and documents held out."""
+
+    name: str
+    train: Documents
+    test: Documents
+
+
+def default_corpus() -> Path | None:
+    """Return the Wikipedia folder where it is found, and None for the docstring corpus where it is not."""
+    return WIKIPEDIA if (WIKIPEDIA / "bow.npz").exists() else None
+
+
+def load(
+    path: Path | None, *, held_out: int = 5_000, shortest: int = 10, documents: int | None = None, skipped: int = 0
+) -> Corpus:
+    """Read a corpus and split it.
+
+    Parameters
+    ----------
+    path : path or None
+        A scipy .npz file of documents x words, or a folder with such a file called bow.npz; None for the docstrings of
+        the standard library and the installed packages.
+    held_out : int
+        How many documents are for testing: the last ones, at most a tenth of all.
+    shortest : int
+        Documents of fewer words are left out.
+    documents : int, optional
+        How many of the others, from the first, are for training; all by default.
+    skipped : int
+        Documents before the test documents that belong to neither.
+
+    """
+    name, counts = _docstrings() if path is None else (path.resolve().stem, _matrix(path))
+    counts = counts[np.asarray(counts.sum(axis=1)).ravel() >= shortest]
+    held_out = min(held_out, counts.shape[0] // 10)
+    if held_out < 1:
+        raise ValueError(
+            f"{path or 'the docstring corpus'} has {counts.shape[0]} documents of {shortest} words or more, too few to "
+            "hold any out: give at least 10."
+        )
+    train = counts[: counts.shape[0] - held_out - skipped][:documents]
+    return Corpus(name, Documents.from_matrix(train), Documents.from_matrix(counts[counts.shape[0] - held_out :]))
+
+
+def _docstrings() -> tuple[str, Any]:
+    from ssvi.demo import count_docstrings  # brings scikit-learn, which reading a matrix does without
+
+    counts = count_docstrings()[0]
+    order = np.random.default_rng(0).permutation(counts.shape[0])  # modules of one package stand together
+    return "docstrings", counts[order]
+
+
+def _matrix(path: Path) -> Any:
+    file = path / "bow.npz" if path.is_dir() else path
+    if not file.exists():
+        raise ValueError(f"there is no {file}: give a .npz file of documents x words counts, or a folder with bow.npz.")
+    try:
+        counts: Any = sparse.csr_array(sparse.load_npz(file))
+    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{file} is not a sparse matrix as scipy.sparse.save_npz writes it: {error}.") from error
+    return counts

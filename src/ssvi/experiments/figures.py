@@ -1,0 +1,91 @@
+"""Curves with their spread, in the form of the paper's figures. Needs matplotlib (the `plots` extra)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ssvi.experiments.table import Row, distinct, mean_and_spread, select
+
+_COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#5c677d")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def with_spread(mean: float, spread: float) -> str:
+    """Write a mean with its standard deviation over runs.
+
+    >>> with_spread(-7.1234, 0.0056)
+    '-7.123 (0.006)'
+    """
+    return f"{mean:.3f}" if math.isnan(spread) else f"{mean:.3f} ({spread:.3f})"
+
+
+@contextmanager
+def panels(
+    path: Path, lines: int, columns: int, below: str, beside: str, *, width: float = 3.4
+) -> Iterator[list[list[Any]]]:
+    """Give panels to draw in, with shared axes and one legend; write the file at the end."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * columns, 2.8 * lines + 0.5), layout="constrained")
+    axes = figure.subplots(lines, columns, sharey=True, squeeze=False)
+    yield [list(line) for line in axes]
+    for panel in axes[-1]:
+        panel.set_xlabel(below)
+    for line in axes:
+        line[0].set_ylabel(beside)
+        for panel in line:
+            panel.grid(alpha=0.3)
+    named: dict[str, Any] = {}
+    for panel in axes.flat:
+        named |= dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    if named:
+        wide = max(2, int(width * columns / 1.9))
+        figure.legend(list(named.values()), list(named), loc="outside upper center", ncols=wide)
+    figure.savefig(path, dpi=130)
+
+
+def curve(panel: Any, rows: Sequence[Row], key: Hashable, text: str) -> None:
+    """Draw the mean over seeds against time, with dotted lines one standard deviation above and below."""
+    colour = _colour(panel, key)
+    times, means, spreads = [], [], []
+    for step in distinct(rows, "step"):
+        own = select(rows, step=step)
+        times.append(np.mean([row["seconds"] for row in own]))
+        mean, spread = mean_and_spread(row["score"] for row in own)
+        means.append(mean)
+        spreads.append(0.0 if math.isnan(spread) else spread)
+    panel.plot(times, means, color=colour, label=text, linewidth=1.5, marker=".", markersize=4)
+    for sign in (-1, 1):
+        panel.plot(times, np.array(means) + sign * np.array(spreads), color=colour, linewidth=0.8, linestyle=":")
+    panel.set_xscale("log")
+
+
+def setting_point(panel: Any, column: int, value: float, place: int, eta: float, ramp: str) -> None:
+    """Draw one setting's score in an algorithm's column: colour and shape for eta, filled where the ramp is on."""
+    colour, first = _COLOURS[place % len(_COLOURS)], ramp == "on"
+    text = f"$\\eta$ = {eta:g}, {'ramp' if first else 'no ramp'}"
+    face = colour if first else "none"
+    shift = (place - 1) * 0.12
+    panel.plot(
+        [column + shift], [value], _MARKERS[place % len(_MARKERS)], color=colour, markerfacecolor=face,
+        label=text, linestyle="none",
+    )  # fmt: skip
+
+
+def range_point(panel: Any, column: int, values: Sequence[float]) -> None:
+    """Draw the mean of some values with a bar from the least to the largest."""
+    mean = float(np.mean(values))
+    bar = [[mean - min(values)], [max(values) - mean]]
+    panel.errorbar([column], [mean], yerr=bar, fmt="o", color=_COLOURS[0], capsize=4)
+
+
+def _colour(panel: Any, key: Hashable) -> str:
+    """Return the same colour for the same key in every panel of a figure."""
+    known = panel.figure.__dict__.setdefault("_ssvi_colours", {})
+    return str(known.setdefault(key, _COLOURS[len(known) % len(_COLOURS)]))

@@ -1,0 +1,198 @@
+"""What the LDA experiments share: settings, trials, and held-out scores along a fit."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from ssvi import engine
+from ssvi.backends.base import Backend
+from ssvi.engine import Info, State
+from ssvi.evaluation import HeldOut, chib_style, document_completion, left_to_right
+from ssvi.experiments import corpora
+from ssvi.experiments.algorithms import Algorithm, lda_algorithm, warm_up
+from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option
+from ssvi.experiments.table import Row
+from ssvi.models.lda import LDA
+from ssvi.schedules import PowerSchedule
+from ssvi.typing import Array
+
+EVALUATORS: dict[str, Callable[..., HeldOut]] = {
+    "completion": document_completion,
+    "chib": chib_style,
+    "left-to-right": left_to_right,
+}
+
+
+@dataclass(frozen=True)
+class LdaSetting:
+    """The size of an LDA experiment and the grid of its trials."""
+
+    corpus: Path | None = option(
+        None, "a .npz file of documents x words, or a folder with bow.npz (Wikipedia if found, else docstrings)"
+    )
+    documents: int | None = option(None, "training documents, from the first")
+    test_documents: int = option(5_000, "documents held out, the last (at most a tenth)")
+    topics: int = option(100, "number of topics K")
+    batch_size: int = option(1_000, "documents in a minibatch")
+    sweeps: int = option(2, "sweeps over the training documents")
+    evaluator: str = option("completion", f"held-out estimator: {', '.join(EVALUATORS)}")
+    evaluations: int = option(6, "how often each fit is scored")
+    algorithm: tuple[str, ...] = option((), "GLOBAL:LOCAL, or sgrld; repeat for several", grid=True)
+    alpha: tuple[float, ...] = option((0.1,), "prior of topic weights; repeat for several", grid=True)
+    eta: tuple[float, ...] = option((0.01, 0.1, 0.5), "prior of topics; repeat for several", grid=True)
+    decay: tuple[float, ...] = option((0.75,), "kappa of the steps (t + offset)^-kappa; repeat for several", grid=True)
+    offset: tuple[float, ...] = option((0.0,), "tau of the steps; repeat for several", grid=True)
+    ramp: tuple[str, ...] = option(("on",), "population ramp, on or off; repeat for several", grid=True)
+    seeds: int = option(5, "runs of each, with seeds 0, 1, ...", grid=True)
+
+    def __post_init__(self) -> None:
+        for name, least in (("topics", 1), ("batch_size", 1), ("sweeps", 1), ("evaluations", 1), ("seeds", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be {least} or more, not {getattr(self, name)}.")
+        if self.evaluator not in EVALUATORS:
+            raise ValueError(f"evaluator {self.evaluator!r} is not known; the known ones are {', '.join(EVALUATORS)}.")
+        for value in self.ramp:
+            if value not in ("on", "off"):
+                raise ValueError(f"ramp is 'on' or 'off', not {value!r}.")
+        for name in ("alpha", "eta"):
+            for value in getattr(self, name):
+                if not value > 0:
+                    raise ValueError(f"{name} must be positive, not {value}.")
+
+
+@dataclass(frozen=True)
+class LdaTrial:
+    """One fit."""
+
+    algorithm: str
+    alpha: float
+    eta: float
+    decay: float
+    offset: float
+    ramp: str
+    seed: int
+
+
+def grid(setting: LdaSetting) -> list[LdaTrial]:
+    """Return every combination, seeds outermost: an experiment that is stopped early has seen all of the grid."""
+    names = [field.name for field in fields(LdaTrial) if field.name != "seed"]
+    values = itertools.product(range(setting.seeds), *(getattr(setting, name) for name in names))
+    return [LdaTrial(**dict(zip(names, rest, strict=True)), seed=seed) for seed, *rest in values]
+
+
+@dataclass
+class LdaBench:
+    """The corpus of an experiment, and where its fits run."""
+
+    setting: LdaSetting
+    corpus: corpora.Corpus
+    backend: Backend
+    warm: set[str]
+
+    @property
+    def steps_a_sweep(self) -> int:
+        """Minibatches of one sweep."""
+        return -(-len(self.corpus.train) // self.setting.batch_size)
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of a whole fit."""
+        return self.setting.sweeps * self.steps_a_sweep
+
+    def model(self, trial: LdaTrial) -> LDA:
+        """Return the model of a trial."""
+        return LDA(self.corpus.train.n_words, np.full(self.setting.topics, trial.alpha), trial.eta)
+
+    def algorithm(self, trial: LdaTrial, name: str | None = None) -> Algorithm:
+        """Return the algorithm of a trial, or another under its conditions, compiled."""
+        name, model = name or trial.algorithm, self.model(trial)
+        if name not in self.warm:
+            warm_up(name, model, self.backend)
+            self.warm.add(name)
+        schedule = PowerSchedule(trial.decay, trial.offset)
+        return lda_algorithm(name, model, len(self.corpus.train), schedule, self.backend, ramp=trial.ramp == "on")
+
+    def held_out(self, topics: Array, trial: LdaTrial) -> HeldOut:
+        """Score a point estimate of the topics on the test documents."""
+        evaluate = EVALUATORS[self.setting.evaluator]
+        return evaluate(topics, np.full(self.setting.topics, trial.alpha), self.corpus.test, backend=self.backend)
+
+
+class LdaExperiment(Experiment):
+    """Held-out scores along each fit; experiments differ in their grid and in how they show it."""
+
+    def trials(self, setting: LdaSetting) -> Sequence[LdaTrial]:
+        """Return the grid."""
+        return grid(setting)
+
+    def bench(self, setting: LdaSetting, backend: Backend) -> LdaBench:
+        """Read the corpus."""
+        path = setting.corpus or corpora.default_corpus()
+        corpus = corpora.load(path, held_out=setting.test_documents, documents=setting.documents)
+        return LdaBench(setting, corpus, backend, set())
+
+    def describe(self, bench: LdaBench, setting: LdaSetting) -> str:
+        """Return a line on the corpus."""
+        corpus = bench.corpus
+        return (
+            f"{corpus.name}: {len(corpus.train):,} training and {len(corpus.test):,} test documents, "
+            f"{corpus.train.n_words:,} words; {setting.topics} topics"
+        )
+
+    def is_done(self, bench: LdaBench, rows: Sequence[Row]) -> bool:
+        """Tell whether the last step was measured."""
+        return any(row["step"] == bench.total_steps for row in rows)
+
+    def measure(self, bench: LdaBench, trial: LdaTrial, progress: Checkpoint, reporter: Reporter) -> Iterator[Row]:
+        """Fit, and yield the held-out score at each step in question."""
+        algorithm = bench.algorithm(trial)
+        wanted = evaluation_steps(bench.total_steps, bench.setting.evaluations)
+        for state, seconds in stops(bench, trial, algorithm, wanted, progress, reporter):
+            score = bench.held_out(algorithm.topics(state), trial)
+            yield {
+                "step": state.step,
+                "documents": state.documents_seen,
+                "seconds": round(seconds, 3),
+                "score": round(score.mean, 6),
+                "standard_error": round(score.standard_error, 6),
+            }
+
+
+def evaluation_steps(total: int, count: int) -> list[int]:
+    """Return steps from early to the last, each about as many times the one before as the next is times it."""
+    first = max(1, total // 32)
+    return sorted({round(step) for step in np.geomspace(first, total, count)} | {total}) if count > 1 else [total]
+
+
+def stops(
+    bench: LdaBench, trial: LdaTrial, algorithm: Algorithm, wanted: Sequence[int], progress: Checkpoint,
+    reporter: Reporter,
+) -> Iterator[tuple[State, float]]:  # fmt: skip
+    """Run a trial, from where it was put down if it was, and yield the state and the seconds at the wanted steps."""
+    state, seconds = progress.load(trial) or (algorithm.start(trial.seed), 0.0)
+    latest, sweeps = state, -(-wanted[-1] // bench.steps_a_sweep)
+
+    def follow(new: State, info: Info) -> bool:
+        nonlocal latest, seconds
+        latest, seconds = new, seconds + info.seconds
+        reporter.advance(new.step / wanted[-1])
+        return new.step in wanted
+
+    if state.step in wanted:  # put down here, and perhaps not yet measured
+        yield state, seconds
+    try:
+        while state.step < wanted[-1]:
+            state = engine.run(
+                algorithm.steps, state, bench.corpus.train, sweeps=sweeps,
+                batch_size=bench.setting.batch_size, callbacks=[follow],
+            )  # fmt: skip
+            progress.save(trial, state, seconds)
+            yield state, seconds
+    except KeyboardInterrupt:
+        progress.save(trial, latest, seconds)
+        raise

@@ -1,0 +1,80 @@
+"""The command line, in this process and as a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import ssvi
+from ssvi.cli import main
+from ssvi.cli.app import app
+from ssvi.experiments.base import Experiment
+from ssvi.registry import discover
+
+TINY = ["--topics", "3", "--batch-size", "100", "--test-documents", "30", "--evaluations", "2", "--seeds", "1"]
+
+
+def _run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+def test_every_experiment_has_a_command_with_help():
+    for name in discover("ssvi.experiments", Experiment):
+        result = _run("reproduce", name, "--help")
+        assert result.exit_code == 0
+        assert f"ssvi reproduce {name}" in result.output
+        assert "--paper" in result.output
+
+
+def test_reproduce_writes_measurements_and_a_figure(corpus_file, tmp_path):
+    arguments = ["reproduce", "lda-matrix", "--corpus", corpus_file, "--output", tmp_path / "out", *TINY]
+    arguments += ["--algorithm", "ssvi_a:gibbs", "--algorithm", "map:cvb0", "--eta", "0.1"]
+    result = _run(*arguments)
+    assert result.exit_code == 0
+    assert "map:cvb0" in result.stdout
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"measurements.csv", "conditions.json", "figure.png"}
+    before = (tmp_path / "out" / "measurements.csv").read_bytes()
+    assert _run(*arguments).exit_code == 0  # all is there already
+    assert (tmp_path / "out" / "measurements.csv").read_bytes() == before
+    assert _run(*arguments, "--restart").exit_code == 0
+    assert len((tmp_path / "out" / "measurements.csv").read_text().splitlines()) == 5
+
+
+def test_restart_removes_only_what_it_wrote(corpus_file, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    arguments = ["reproduce", "lda-heldout", "--corpus", corpus_file, "--output", tmp_path, *TINY]
+    result = _run(*arguments, "--algorithm", "sgrld", "--eta", "0.1", "--restart")
+    assert result.exit_code == 0
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--corpus", "nowhere.npz"], "there is no nowhere.npz"),
+        (["--evaluator", "guess"], "evaluator 'guess' is not known"),
+        (["--algorithm", "gibbs", "--corpus", "CORPUS"], "algorithm 'gibbs' is not known"),
+    ],
+)
+def test_what_a_user_can_mend_is_one_line(arguments, message, corpus_file, tmp_path, monkeypatch, capsys):
+    arguments = [str(corpus_file) if argument == "CORPUS" else argument for argument in arguments]
+    command = ["ssvi", "reproduce", "lda-heldout", "--output", str(tmp_path), *arguments]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("ssvi: ")
+    assert message in shown
+    assert shown.count("\n") == 1
+
+
+def test_the_version_and_an_unknown_command():
+    assert _run("--version").output == f"ssvi {ssvi.__version__}\n"
+    assert _run("frobnicate").exit_code == 2
+
+
+def test_it_is_a_program():
+    result = subprocess.run([sys.executable, "-m", "ssvi", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("ssvi ")

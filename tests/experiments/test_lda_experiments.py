@@ -1,0 +1,170 @@
+"""Every LDA experiment on a tiny corpus, whole and interrupted."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ssvi import engine
+from ssvi.backends import Threads
+from ssvi.evaluation import document_completion, mean_field_elbo
+from ssvi.experiments.algorithms import label, lda_algorithm, pair
+from ssvi.experiments.base import Experiment, Reporter, chosen_rows, reproduce
+from ssvi.experiments.lda import LdaSetting, evaluation_steps, grid
+from ssvi.models.lda import LDA
+from ssvi.registry import discover
+from ssvi.schedules import PowerSchedule
+
+EXPERIMENTS = {name: kind() for name, kind in discover("ssvi.experiments", Experiment).items() if name[:3] == "lda"}
+SMALL = {"topics": 4, "batch_size": 50, "documents": None, "test_documents": 30, "evaluations": 3, "sweeps": 2}
+
+
+@pytest.fixture(params=sorted(EXPERIMENTS))
+def experiment(request):
+    return EXPERIMENTS[request.param]
+
+
+def _small(experiment, corpus, **changes):
+    quick = experiment.settings["quick"]
+    some = quick.algorithm[:2] + quick.algorithm[-1:]
+    return replace(quick, corpus=corpus, **{**SMALL, "algorithm": some, "seeds": 1, "eta": (0.1,), **changes})
+
+
+def _without_times(rows):
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+class Interrupt(Reporter):
+    """Someone who loses patience after a number of events."""
+
+    def __init__(self, events):
+        self.events = events
+
+    def _count(self, *_):
+        self.events -= 1
+        if self.events < 0:
+            raise KeyboardInterrupt
+
+    advance = measured = _count
+
+
+def test_every_experiment_runs_and_is_drawn(experiment, corpus_file, tmp_path):
+    setting = _small(experiment, corpus_file, seeds=2)
+    table = reproduce(experiment, setting, tmp_path, Threads())
+    rows = chosen_rows(table, experiment.trials(setting))
+    assert rows == table.rows
+    assert np.isfinite([row["score"] for row in rows]).all()
+    headings, lines = experiment.summary(rows)
+    assert all(len(line) == len(headings) for line in lines)
+    experiment.draw(rows, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").read_bytes()[:4] == b"\x89PNG"
+    # Nothing is measured twice.
+    again = reproduce(experiment, setting, tmp_path, Threads(), Interrupt(0))
+    assert again.rows == table.rows
+
+
+def test_an_interrupted_experiment_ends_as_if_it_had_not_been(experiment, corpus_file, tmp_path):
+    setting = _small(experiment, corpus_file)
+    whole = reproduce(experiment, setting, tmp_path / "whole", Threads())
+    attempts = 0
+    while True:
+        attempts += 1
+        try:
+            table = reproduce(experiment, setting, tmp_path / "parts", Threads(), Interrupt(5))
+            break
+        except KeyboardInterrupt:
+            assert attempts < 200
+    assert attempts > 3
+    assert _without_times(table.rows) == _without_times(whole.rows)
+    names = {path.name for path in (tmp_path / "parts").iterdir()}
+    assert names == {"measurements.csv", "conditions.json"}
+
+
+def test_scores_are_those_of_a_plain_run(corpus_file, tmp_path):
+    experiment = EXPERIMENTS["lda-heldout"]
+    setting = _small(experiment, corpus_file, algorithm=("ssvi_a:gibbs",), offset=(10.0,), ramp=("off",))
+    table = reproduce(experiment, setting, tmp_path, Threads())
+    corpus = experiment.bench(setting, Threads()).corpus
+    model = LDA(40, np.full(4, 0.1), 0.1)
+    algorithm = lda_algorithm(
+        "ssvi_a:gibbs", model, len(corpus.train), PowerSchedule(0.75, 10.0), Threads(), ramp=False
+    )
+    state = engine.run(algorithm.steps, algorithm.start(0), corpus.train, sweeps=2, batch_size=50)
+    expected = document_completion(model.mean_topics(state.parameters), model.alpha, corpus.test)
+    assert table.rows[-1]["score"] == pytest.approx(expected.mean, abs=1e-6)
+    assert table.rows[-1]["documents"] == 2 * len(corpus.train)
+
+
+def test_the_bound_is_the_mean_field_elbo(corpus_file, tmp_path):
+    experiment = EXPERIMENTS["lda-local-optima"]
+    setting = _small(experiment, corpus_file, algorithm=("mean_field:mean_field",), decay=(0.6,))
+    rows = reproduce(experiment, setting, tmp_path, Threads()).rows
+    bench = experiment.bench(setting, Threads())
+    model = LDA(40, np.full(4, 0.1), 0.1)
+    algorithm = lda_algorithm(
+        "mean_field:mean_field", model, len(bench.corpus.train), PowerSchedule(0.6, 0.0), Threads()
+    )
+    for row, sweeps in zip(rows, (2, 3), strict=True):  # SVI after SVI is SVI for longer
+        state = engine.run(algorithm.steps, algorithm.start(0), bench.corpus.train, sweeps=sweeps, batch_size=50)
+        bound = mean_field_elbo(model, state.parameters, bench.corpus.train)
+        assert row["elbo"] == pytest.approx(bound.per_word, abs=1e-6)
+
+
+def test_other_conditions_are_refused_and_more_trials_are_not(corpus_file, tmp_path):
+    experiment = EXPERIMENTS["lda-matrix"]
+    setting = _small(experiment, corpus_file)
+    few = reproduce(experiment, setting, tmp_path, Threads()).rows
+    more = reproduce(experiment, replace(setting, seeds=2), tmp_path, Threads())
+    assert more.rows[: len(few)] == few
+    assert len(more.rows) == 2 * len(few)
+    assert chosen_rows(more, experiment.trials(setting)) == few
+    with pytest.raises(ValueError, match=r"holds measurements with topics = 4, and this run has topics = 5"):
+        reproduce(experiment, replace(setting, topics=5), tmp_path, Threads())
+
+
+def test_threads_do_not_change_scores(corpus_file, tmp_path):
+    experiment = EXPERIMENTS["lda-heldout"]
+    setting = _small(experiment, corpus_file)
+    tables = []
+    for jobs in (1, 2):
+        with Threads(jobs) as backend:
+            tables.append(reproduce(experiment, setting, tmp_path / str(jobs), backend).rows)
+    assert _without_times(tables[0]) == _without_times(tables[1])
+
+
+def test_the_grid_has_all_of_it_before_a_second_seed():
+    setting = LdaSetting(algorithm=("a:b", "c:d"), eta=(0.1, 0.2), seeds=2)
+    trials = grid(setting)
+    assert len(trials) == 8
+    assert [trial.seed for trial in trials] == [0] * 4 + [1] * 4
+    assert len({(trial.algorithm, trial.eta) for trial in trials[:4]}) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"topics": 0}, "topics must be 1 or more"),
+        ({"evaluator": "perplexity"}, "evaluator 'perplexity' is not known"),
+        ({"ramp": ("maybe",)}, "ramp is 'on' or 'off'"),
+        ({"eta": (-1.0,)}, "eta must be positive"),
+    ],
+)
+def test_bad_settings_get_a_clear_error(changes, message):
+    with pytest.raises(ValueError, match=message):
+        LdaSetting(**changes)
+
+
+def test_algorithms_by_name():
+    assert [step.name for step in pair("ssvi_a:cvb0")] == ["ssvi_a", "cvb0"]
+    assert label("ssvi:gibbs") == "SSVI"
+    assert label("map:cvb0") == "map:cvb0"
+    with pytest.raises(ValueError, match="'ssvi' is not known; it is GLOBAL:LOCAL"):
+        pair("ssvi")
+    with pytest.raises(ValueError, match="global step 'nuts' is not known"):
+        pair("nuts:gibbs")
+
+
+def test_scores_are_taken_early_and_late():
+    assert evaluation_steps(320, 6) == [10, 20, 40, 80, 160, 320]
+    assert evaluation_steps(7, 1) == [7]
+    assert evaluation_steps(2, 6) == [1, 2]
