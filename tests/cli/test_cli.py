@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from scipy import sparse
 from typer.testing import CliRunner
 
 import ssvi
@@ -68,6 +69,36 @@ def test_what_a_user_can_mend_is_one_line(arguments, message, corpus_file, tmp_p
     assert shown.startswith("ssvi: ")
     assert message in shown
     assert shown.count("\n") == 1
+
+
+DUMP = """<mediawiki><siteinfo/>
+<page><title>Dogs</title><ns>0</ns><revision><text>A '''dog''' barks; [[dog|dogs]] bark at a cat.</text></revision></page>
+<page><title>Talk:Dogs</title><ns>1</ns><revision><text>dog dog dog</text></revision></page>
+<page><title>Cats</title><ns>0</ns><revision><text>A cat is a cat.</text></revision></page>
+</mediawiki>
+"""
+
+
+def test_a_wikipedia_dump_becomes_a_corpus(tmp_path):
+    (tmp_path / "dump.xml").write_text(DUMP)
+    (tmp_path / "words.txt").write_text("cat\ndog\nbarks\n")
+    command = ["corpus", "wikipedia", tmp_path / "dump.xml", "--vocabulary", tmp_path / "words.txt"]
+    result = _run(*command, "--output", tmp_path / "out", "--shortest", "1")
+    assert result.exit_code == 0
+    assert "2 articles over 3 words" in result.stdout
+    assert sparse.load_npz(tmp_path / "out" / "bow.npz").toarray().tolist() == [[1, 1, 1], [2, 0, 0]]
+
+
+def test_a_truncated_dump_is_one_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "dump.xml").write_text(DUMP[:200])
+    (tmp_path / "words.txt").write_text("cat\n")
+    command = ["corpus", "wikipedia", tmp_path / "dump.xml", "--vocabulary", tmp_path / "words.txt"]
+    monkeypatch.setattr(sys, "argv", ["ssvi", *map(str, command), "--output", str(tmp_path / "out")])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "in the middle of the page 'Dogs': download the dump again." in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_version_and_an_unknown_command():

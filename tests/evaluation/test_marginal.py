@@ -74,7 +74,10 @@ BAD = [
     ),
     ({"alpha": ALPHA[:2]}, "one alpha for each topic"),
     ({"alpha": -ALPHA}, "every alpha must be a positive number"),
-    ({"topics": np.array([[0.5, 0.5, 0, 0, 0]] * 3)}, "word 4 is in the documents and has probability 0 in every topic"),
+    (
+        {"topics": np.array([[0.5, 0.5, 0, 0, 0]] * 3)},
+        "word 4 is in the documents and has probability 0 in every topic",
+    ),
 ]
 
 

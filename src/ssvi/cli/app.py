@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import ssvi
+from ssvi.cli.corpus import corpus_app
 from ssvi.cli.reproduce import reproduce_app
 
 app = typer.Typer(
@@ -16,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(corpus_app, name="corpus")
 app.add_typer(reproduce_app, name="reproduce")
 
 
