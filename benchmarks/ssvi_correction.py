@@ -157,11 +157,11 @@ class AnnealedPrior(Ssvi):
 
 FORMS: dict[str, GlobalStep] = {
     "ssvi_a": SsviA(),
-    "plain": Ssvi(correction_sweeps=0),
-    "ramp_1": Ssvi(correction_sweeps=1),
-    "ramp_2": Ssvi(correction_sweeps=2),
-    "ramp_4": Ssvi(correction_sweeps=4),
-    "ramp_2_variate": Ssvi(control_variate=True, correction_sweeps=2),
+    "plain": Ssvi(softening=0),
+    "ramp_1": Ssvi(softening=0, correction_sweeps=1),
+    "ramp_2": Ssvi(softening=0, correction_sweeps=2),
+    "ramp_4": Ssvi(softening=0, correction_sweeps=4),
+    "ramp_2_variate": Ssvi(softening=0, control_variate=True, correction_sweeps=2),
     "switch_1": SwitchAfter(sweeps=1),
     "constant_half": ConstantShare(value=0.5),
     "weighted_0.02": Weighted(scale=0.02),
@@ -173,8 +173,8 @@ FORMS: dict[str, GlobalStep] = {
     "fisher_damped_0.1": FisherDamped(scale=0.1),
     "fisher_damped_0.5": FisherDamped(scale=0.5),
     "fisher_trust": FisherTrust(),
-    "clipped": ClippedTarget(correction_sweeps=0),
-    "annealed_prior": AnnealedPrior(correction_sweeps=0),
+    "clipped": ClippedTarget(),
+    "annealed_prior": AnnealedPrior(softening=0),
 }
 
 

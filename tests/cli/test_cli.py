@@ -72,7 +72,7 @@ def test_what_a_user_can_mend_is_one_line(arguments, message, corpus_file, tmp_p
 
 
 DUMP = """<mediawiki><siteinfo/>
-<page><title>Dogs</title><ns>0</ns><revision><text>A '''dog''' barks; [[dog|dogs]] bark at a cat.</text></revision></page>
+<page><title>Dogs</title><ns>0</ns><revision><text>A '''dog''' barks; [[a|dogs]] bark at a cat.</text></revision></page>
 <page><title>Talk:Dogs</title><ns>1</ns><revision><text>dog dog dog</text></revision></page>
 <page><title>Cats</title><ns>0</ns><revision><text>A cat is a cat.</text></revision></page>
 </mediawiki>
@@ -90,7 +90,7 @@ def test_a_wikipedia_dump_becomes_a_corpus(tmp_path):
 
 
 def test_a_truncated_dump_is_one_line(tmp_path, monkeypatch, capsys):
-    (tmp_path / "dump.xml").write_text(DUMP[:200])
+    (tmp_path / "dump.xml").write_text(DUMP[:120])
     (tmp_path / "words.txt").write_text("cat\n")
     command = ["corpus", "wikipedia", tmp_path / "dump.xml", "--vocabulary", tmp_path / "words.txt"]
     monkeypatch.setattr(sys, "argv", ["ssvi", *map(str, command), "--output", str(tmp_path / "out")])

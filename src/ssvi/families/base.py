@@ -83,6 +83,13 @@ class ExponentialFamily(ABC):
     def probability(self, lam: Array, draw: Draw) -> Array:
         """Return u = Q(beta), the uniform numbers that `quantile` takes to `draw`."""
 
+    def shapes(self, lam: Array) -> Array | float:
+        """Return the shape of the gamma variable behind each coordinate: small where a draw's logarithm is wide.
+
+        Infinite where there is none. SSVI takes less of its correction where shapes are small.
+        """
+        return np.inf
+
     def natural_correction(self, lam: Array, draw: Draw, x: Array) -> Array:
         """Return V(beta, lambda) x of the paper, without ever forming V."""
         return self.fisher_solve(lam, self.pullback(lam, draw, x))

@@ -117,6 +117,10 @@ class Dirichlet(ExponentialFamily):
         _mean_rows(as_rows(lam), out.reshape(-1, lam.shape[-1]))
         return out
 
+    def shapes(self, lam: Array) -> Array:
+        """Return lambda: beta is a row of gamma variables, normalised."""
+        return lam
+
     def mode_stats(self, lam: Array) -> Array:
         """Return log(lambda / sum lambda): in this measure the mode is the mean."""
         result: Array = np.log(lam) - np.log(lam.sum(axis=-1, keepdims=True))

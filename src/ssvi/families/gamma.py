@@ -31,6 +31,10 @@ class Gamma(ExponentialFamily):
         shape, rate = lam[..., 0], lam[..., 1]
         return np.stack([digamma_array(shape) - np.log(rate), -shape / rate], axis=-1)
 
+    def shapes(self, lam: Array) -> Array:
+        """Return the shape, for both coordinates."""
+        return lam[..., :1]
+
     def mode_stats(self, lam: Array) -> Array:
         """Return t(shape / rate)."""
         mode = lam[..., 0] / lam[..., 1]

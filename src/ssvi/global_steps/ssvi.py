@@ -17,29 +17,38 @@ class Ssvi(GlobalStep):
     (The paper writes V(beta, lambda^(t)) inside the update of lambda^(t); the lambda meant is the one beta was drawn
     from.)
 
+    Where lambda is small the correction is softened: a coordinate with a gamma shape s moves by
+    (1 - k) eta-hat + k V eta-hat with k = s / (s + softening). The reason: for small s, log beta' is about log(u) / s,
+    and V about -log(u) = -s log(beta'). A word gets counts only when its draw is not tiny, -log(beta') below some L of
+    about 5 nats, and then V is below s L. So the gradient lets go of all but a share s L of what speaks for a word
+    that is not yet in a topic: the fit stays where its first minibatches put it.
+
     Parameters
     ----------
+    softening : float
+        The shape at which half of the correction is taken. 0 gives the paper's plain update, whose mean is the natural
+        gradient.
+    correction_sweeps : float
+        Bring the correction in over this many sweeps of the data, its share growing linearly with the documents seen;
+        0 for all of it from the start. A stream of unknown length counts as one sweep.
     control_variate : bool
         E[V] = I, so V (eta-hat - c) + c has the same mean for any c that does not depend on the draw. With
-        c = lambda - eta the target is lambda + V (eta + eta-hat - lambda).
-    correction_sweeps : float
-        V's effect is brought in over this many sweeps of the data, its share growing linearly with the documents seen:
-        the target begins close to SSVI-A's and ends as SSVI's. While lambda is small and noisy, V gives words with
-        little weight almost no pull, and the fit settles on its first guess. 0 applies V from the start. A stream of
-        unknown length counts as one sweep, so that there the share is 1 / correction_sweeps throughout.
+        c = lambda - eta the plain target is lambda + V (eta + eta-hat - lambda).
 
     """
 
+    softening: float = 0.3
+    correction_sweeps: float = 0.0
     control_variate: bool = False
-    correction_sweeps: float = 2.0
 
     name = "ssvi"
     stochastic = True
     leaves_domain = True
 
     def __post_init__(self) -> None:
-        if not self.correction_sweeps >= 0:
-            raise ValueError(f"correction_sweeps must be 0 or more, not {self.correction_sweeps!r}.")
+        for name in ("softening", "correction_sweeps"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}.")
 
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""
@@ -49,10 +58,14 @@ class Ssvi(GlobalStep):
     def target(
         self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
     ) -> Array:
-        """Return eta + (1 - k) eta-hat + k V eta-hat, k growing to 1."""
+        """Return eta + (1 - k) eta-hat + k V eta-hat."""
         assert view.draw is not None, "SSVI's target needs the draw that its view came from"
-        share = 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
-        centre = lam - prior if self.control_variate else 0.0
-        surplus = eta_hat - centre
-        corrected = family.natural_correction(lam, view.draw, surplus)
-        return prior + centre + (1.0 - share) * surplus + share * corrected
+        surplus = eta_hat - (lam - prior) if self.control_variate else eta_hat
+        correction = family.natural_correction(lam, view.draw, surplus) - surplus
+        correction *= self._share(family, lam, clock)
+        return prior + eta_hat + correction
+
+    def _share(self, family: ExponentialFamily, lam: Array, clock: Clock) -> Array | float:
+        """Return k."""
+        ramp = 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
+        return ramp / (1.0 + self.softening / family.shapes(lam))
