@@ -28,8 +28,8 @@ from ssvi.schedules import PowerSchedule
 
 VARIANTS = {
     "ssvi_cv": Ssvi(control_variate=True),
-    "ssvi_plain": Ssvi(softening=0),
-    "ssvi_ramp": Ssvi(softening=0, correction_sweeps=2),
+    "ssvi_plain": Ssvi(correction_sweeps=0),
+    "ssvi_ramp": Ssvi(softening=0, correction_sweeps=4),
 }
 
 

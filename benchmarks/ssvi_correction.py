@@ -74,10 +74,10 @@ class SwitchAfter(Blend):
 
 
 @dataclass(frozen=True)
-class Weighted(Blend):
-    """More of the correction where lambda is larger: k = lambda / (lambda + scale)."""
+class Softened(Blend):
+    """Less of the correction where lambda is small, throughout: k = lambda / (lambda + scale)."""
 
-    scale: float = 0.1
+    scale: float = 0.3
 
     def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array:
         """Return a share for each coordinate."""
@@ -85,14 +85,14 @@ class Weighted(Blend):
 
 
 @dataclass(frozen=True)
-class WeightedRamp(Weighted):
-    """The same, brought in over some sweeps as well."""
+class Fading(Blend):
+    """The same, but going away over two sweeps, and without the ramp of the default."""
 
-    sweeps: float = 2.0
+    scale: float = 0.3
 
     def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array:
         """Return a share for each coordinate."""
-        return super().share(lam, eta_hat, corrected, clock) * min(1.0, clock.sweeps / self.sweeps)
+        return lam / (lam + self.scale * max(0.0, 1.0 - clock.sweeps / 2.0))
 
 
 @dataclass(frozen=True)
@@ -157,24 +157,25 @@ class AnnealedPrior(Ssvi):
 
 FORMS: dict[str, GlobalStep] = {
     "ssvi_a": SsviA(),
-    "plain": Ssvi(softening=0),
-    "ramp_1": Ssvi(softening=0, correction_sweeps=1),
-    "ramp_2": Ssvi(softening=0, correction_sweeps=2),
-    "ramp_4": Ssvi(softening=0, correction_sweeps=4),
-    "ramp_2_variate": Ssvi(softening=0, control_variate=True, correction_sweeps=2),
+    "default": Ssvi(),
+    "plain": Ssvi(correction_sweeps=0),
+    "ramp_1": Ssvi(softening=0, correction_sweeps=2),
+    "ramp_2": Ssvi(softening=0, correction_sweeps=4),
+    "ramp_4": Ssvi(softening=0, correction_sweeps=8),
+    "ramp_2_variate": Ssvi(softening=0, correction_sweeps=4, control_variate=True),
+    "default_variate": Ssvi(control_variate=True),
     "switch_1": SwitchAfter(sweeps=1),
     "constant_half": ConstantShare(value=0.5),
-    "weighted_0.02": Weighted(scale=0.02),
-    "weighted_0.1": Weighted(scale=0.1),
-    "weighted_0.3": Weighted(scale=0.3),
-    "weighted_1": Weighted(scale=1.0),
-    "weighted_3": Weighted(scale=3.0),
-    "weighted_ramp": WeightedRamp(),
+    "softened_0.1": Softened(scale=0.1),
+    "softened_0.3": Softened(scale=0.3),
+    "softened_1": Softened(scale=1.0),
+    "fading_0.3": Fading(scale=0.3),
+    "fading_1": Fading(scale=1.0),
     "fisher_damped_0.1": FisherDamped(scale=0.1),
     "fisher_damped_0.5": FisherDamped(scale=0.5),
     "fisher_trust": FisherTrust(),
     "clipped": ClippedTarget(),
-    "annealed_prior": AnnealedPrior(softening=0),
+    "annealed_prior": AnnealedPrior(correction_sweeps=0),
 }
 
 
