@@ -110,7 +110,7 @@ def test_a_stream_of_unknown_length_counts_as_one_sweep():
 
 @pytest.mark.parametrize("family", [Dirichlet(), Beta(), Gamma(), Gaussian()], ids=lambda family: family.name)
 def test_the_correction_is_softened_by_shape(family):
-    """After the first half the share is s / (s + softening / 2), in the end 1; a family without shapes gets all of it."""
+    """At half time the share is s / (s + softening / 2), in the end 1; a family without shapes gets all of it."""
     rng = np.random.default_rng(5)
     lam, eta_hat = rng.gamma(1.0, 1.0, (6, 2)) + 0.05, rng.random((6, 2))
     prior, draw = np.full_like(lam, 0.1), family.draw(lam, derive_keys(1, 6))

@@ -51,11 +51,18 @@ class Switch:
 
 
 def lda_algorithm(
-    name: str, model: LDA, population: int, schedule: Schedule, backend: Backend, *, ramp: bool = True
+    name: str,
+    model: LDA,
+    population: int,
+    schedule: Schedule,
+    backend: Backend,
+    *,
+    ramp: bool = True,
+    langevin: Schedule | None = None,
 ) -> Algorithm:
-    """Return an algorithm for LDA; SGRLD has step sizes of its own."""
+    """Return an algorithm for LDA; SGRLD has step sizes of its own, `langevin`, and no ramp."""
     if name == "sgrld":
-        sampler = Sgrld(model, population, langevin_schedule(), backend=backend)
+        sampler = Sgrld(model, population, langevin or langevin_schedule(), backend=backend)
         return Algorithm(sampler, sampler.init, sampler.mean_topics)
     global_step, local_step = pair(name)
     problem = engine.Problem(model, local_step, global_step, schedule, population, ramp, backend)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ssvi import engine
 from ssvi.backends.base import Backend
+from ssvi.baselines.sgrld import langevin_schedule
 from ssvi.engine import Info, State
 from ssvi.evaluation import HeldOut, chib_style, document_completion, left_to_right
 from ssvi.experiments import corpora
@@ -41,6 +42,8 @@ class LdaSetting:
     batch_size: int = option(1_000, "documents in a minibatch")
     sweeps: int = option(2, "sweeps over the training documents")
     evaluator: str = option("completion", f"held-out estimator: {', '.join(EVALUATORS)}")
+    langevin_step: float = option(0.01, "a of SGRLD's step sizes a (1 + t / b)^-0.6")
+    langevin_delay: float = option(1_000.0, "b of SGRLD's step sizes")
     evaluations: int = option(6, "how often each fit is scored")
     algorithm: tuple[str, ...] = option((), "GLOBAL:LOCAL, or sgrld; repeat for several", grid=True)
     alpha: tuple[float, ...] = option((0.1,), "prior of topic weights; repeat for several", grid=True)
@@ -115,7 +118,15 @@ class LdaBench:
             warm_up(name, model, self.backend)
             self.warm.add(name)
         schedule = PowerSchedule(trial.decay, trial.offset)
-        return lda_algorithm(name, model, len(self.corpus.train), schedule, self.backend, ramp=trial.ramp == "on")
+        return lda_algorithm(
+            name,
+            model,
+            len(self.corpus.train),
+            schedule,
+            self.backend,
+            ramp=trial.ramp == "on",
+            langevin=langevin_schedule(self.setting.langevin_step, self.setting.langevin_delay),
+        )
 
     def held_out(self, topics: Array, trial: LdaTrial) -> HeldOut:
         """Score a point estimate of the topics on the test documents."""

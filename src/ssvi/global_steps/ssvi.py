@@ -21,8 +21,9 @@ class Ssvi(GlobalStep):
     eta-hat + k (V eta-hat - eta-hat), k = r s / (s + c): r grows from 0 to 1 over the first sweep, while lambda is
     noise, and c falls from `softening` to 0 over the first two; after that the step is the plain one. The reason: for
     small s, log beta' is about log(u) / s and V about -log(u) = -s log(beta'). A word gets counts only when its draw is
-    not tiny, -log(beta') below some L of a few nats, and then V is below s L. So the gradient lets go of all but a share
-    s L of what speaks for a word that is not yet in a topic, and the fit stays where its first minibatches put it.
+    not tiny, -log(beta') below some L of a few nats, and then V is below s L. So the gradient lets go of all but a
+    share s L of what speaks for a word that is not yet in a topic, and the fit stays where its first minibatches put
+    it.
 
     Parameters
     ----------
