@@ -34,7 +34,9 @@ def test_reproduce_writes_measurements_and_a_figure(corpus_file, tmp_path):
     result = _run(*arguments)
     assert result.exit_code == 0
     assert "map:cvb0" in result.stdout
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"measurements.csv", "conditions.json", "figure.png"}
+    written = {"measurements.csv", "conditions.json", "summary.md", "figure.png"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == written
+    assert "| map:cvb0 | -" in (tmp_path / "out" / "summary.md").read_text()
     before = (tmp_path / "out" / "measurements.csv").read_bytes()
     assert _run(*arguments).exit_code == 0  # all is there already
     assert (tmp_path / "out" / "measurements.csv").read_bytes() == before

@@ -16,6 +16,7 @@ from rich.console import Console
 from ssvi.backends.threads import Threads
 from ssvi.cli.display import ExperimentDisplay, print_table
 from ssvi.experiments.base import Experiment, chosen_rows, reproduce
+from ssvi.experiments.table import markdown, write_atomically
 from ssvi.registry import discover
 
 reproduce_app = typer.Typer(
@@ -91,7 +92,9 @@ def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int) -> None:
             console.print(f"Interrupted. What was measured is in {folder}; the same command goes on from here.")
             raise typer.Exit(130) from None
     rows = chosen_rows(table, trials)
-    print_table(experiment.title, *experiment.summary(rows))
+    headings, lines = experiment.summary(rows)
+    print_table(experiment.title, headings, lines)
+    write_atomically(folder / "summary.md", lambda file: file.write(markdown(headings, lines)))
     typer.echo(f"measurements: {table.path}")
     try:
         import matplotlib as _  # noqa: F401
@@ -105,7 +108,14 @@ def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int) -> None:
 
 def _forget(folder: Path) -> None:
     """Remove what an experiment wrote, and nothing else."""
-    for name in ("measurements.csv", "conditions.json", "interrupted.npz", "interrupted.json", "figure.png"):
+    for name in (
+        "measurements.csv",
+        "conditions.json",
+        "interrupted.npz",
+        "interrupted.json",
+        "summary.md",
+        "figure.png",
+    ):
         (folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):
         shutil.rmtree(folder)

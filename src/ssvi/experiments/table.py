@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,18 @@ def mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
     """Return the mean and the standard deviation over runs (NaN for a single one)."""
     numbers = np.array(list(values))
     return float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else float("nan")
+
+
+def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown.
+
+    >>> print(markdown(["a", "b"], [["1", "2"]]), end="")
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    rows = [headings, ["---"] * len(headings), *lines]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows).replace(" --- ", "---")
 
 
 def _parse(text: str) -> Any:
