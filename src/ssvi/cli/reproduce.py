@@ -30,6 +30,7 @@ _COMMON = [
     ("jobs", int, -1, "Threads; -1 is all processors. Scores do not depend on it."),
     ("restart", bool, False, "Forget what the folder holds and measure anew."),
 ]
+_WRITTEN = ("measurements.csv", "conditions.json", "interrupted.npz", "interrupted.json", "summary.md", "figure.png")
 _FLAGS = {"paper": "--paper", "restart": "--restart"}
 
 
