@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,15 @@ from ssvi.data import Documents
 from ssvi.evaluation import document_completion
 from ssvi.experiments import corpora
 from ssvi.families.base import ExponentialFamily
+from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps import GlobalStep
 from ssvi.global_steps.base import Clock, View
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.models.base import Block
 from ssvi.models.lda import LDA
+from ssvi.numerics.random import derive_key
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
@@ -179,6 +183,48 @@ FORMS: dict[str, GlobalStep] = {
 }
 
 
+@dataclass(frozen=True)
+class LowerFloor(Dirichlet):
+    """A guard that lets lambda fall below eta, to this share of it."""
+
+    share: float = 1.0
+
+    def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
+        """Keep lambda' above the larger of half of lambda and a share of eta."""
+        return super().project(candidate, current, self.share * prior)
+
+
+@dataclass(frozen=True)
+class Guarded(LDA):
+    """LDA with that guard."""
+
+    floor: float = 1.0
+
+    def blocks(self) -> Mapping[str, Block]:
+        """Return the topics, with the family's guard replaced."""
+        return {name: replace(block, family=LowerFloor(self.floor)) for name, block in super().blocks().items()}
+
+
+@dataclass(frozen=True)
+class SeveralDraws:
+    """A draw of beta for each part of a minibatch, and the average of the steps that they give."""
+
+    problem: engine.Problem
+    draws: int
+
+    def step(self, state: engine.State, batch: Documents) -> tuple[engine.State, engine.Info]:
+        """Take the average step; each part stands for as many documents as the whole minibatch does."""
+        if self.draws == 1:
+            return self.problem.step(state, batch)
+        lam, cuts = np.zeros_like(state.parameters["topics"]), np.linspace(0, len(batch), self.draws + 1).astype(int)
+        for part in range(self.draws):
+            own = replace(state, seed=derive_key(state.seed, "part", part) >> 1)
+            moved, info = self.problem.step(own, batch.slice(cuts[part], cuts[part + 1]))
+            lam += moved.parameters["topics"] / self.draws
+        seen = state.documents_seen + len(batch)
+        return replace(moved, seed=state.seed, documents_seen=seen, parameters={"topics": lam}), info
+
+
 def main() -> None:
     """Run every combination asked for; one line and one row of the CSV each."""
     options = _options()
@@ -193,7 +239,8 @@ def main() -> None:
         for eta in options.eta:
             for form in options.forms:
                 score, seconds = _fit(options, train, validation, form, eta, seed)
-                row = [corpus.name, form, eta, seed, options.decay, options.offset, options.passes, score, seconds]
+                kind = [corpus.name, form, options.draws, options.floor, eta, seed]
+                row = [*kind, options.decay, options.offset, options.passes, score, seconds]
                 print(
                     "  ".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in row), flush=True
                 )
@@ -204,7 +251,7 @@ def main() -> None:
 def _fit(
     options: argparse.Namespace, train: Documents, validation: Documents, form: str, eta: float, seed: int
 ) -> tuple[float, float]:
-    model = LDA(train.n_words, np.full(options.topics, 0.1), eta)
+    model = Guarded(train.n_words, np.full(options.topics, 0.1), eta, floor=options.floor)
     with Threads(options.jobs) as backend:
         problem = engine.Problem(
             model,
@@ -216,7 +263,13 @@ def _fit(
             backend=backend,
         )
         started = time.perf_counter()
-        state = engine.run(problem, engine.init(model, seed), train, sweeps=options.passes, batch_size=1_000)
+        state = engine.run(
+            SeveralDraws(problem, options.draws),
+            engine.init(model, seed),
+            train,
+            sweeps=options.passes,
+            batch_size=1_000,
+        )
         seconds = time.perf_counter() - started
         score = document_completion(model.mean_topics(state.parameters), model.alpha, validation, backend=backend)
     return score.mean, seconds
@@ -232,6 +285,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--decay", type=float, default=0.75)
     parser.add_argument("--offset", type=float, default=0.0)
+    parser.add_argument("--draws", type=int, default=1, help="draws of beta a minibatch")
+    parser.add_argument("--floor", type=float, default=1.0, help="how far lambda may fall, as a share of eta")
     parser.add_argument("--no-ramp", action="store_true")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--jobs", type=int, default=-1)

@@ -29,7 +29,6 @@ def test_training_documents_can_be_fewer_and_never_overlap_the_test(tmp_path):
     n = (counts.sum(axis=1) >= 10).sum()
     assert len(corpora.load(tmp_path, documents=7).train) == 7
     assert len(corpora.load(tmp_path, held_out=1_000).test) == n // 10  # a tenth at the most
-    assert len(corpora.load(tmp_path, held_out=3, skipped=5).train) == n - 8
 
 
 @pytest.mark.parametrize(

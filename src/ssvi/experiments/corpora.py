@@ -30,9 +30,7 @@ def default_corpus() -> Path | None:
     return WIKIPEDIA if (WIKIPEDIA / "bow.npz").exists() else None
 
 
-def load(
-    path: Path | None, *, held_out: int = 5_000, shortest: int = 10, documents: int | None = None, skipped: int = 0
-) -> Corpus:
+def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, documents: int | None = None) -> Corpus:
     """Read a corpus and split it.
 
     Parameters
@@ -46,8 +44,6 @@ def load(
         Documents of fewer words are left out.
     documents : int, optional
         How many of the others, from the first, are for training; all by default.
-    skipped : int
-        Documents before the test documents that belong to neither.
 
     """
     name, counts = _docstrings() if path is None else (path.resolve().stem, _matrix(path))
@@ -58,7 +54,7 @@ def load(
             f"{path or 'the docstring corpus'} has {counts.shape[0]} documents of {shortest} words or more, too few to "
             "hold any out: give at least 10."
         )
-    train = counts[: counts.shape[0] - held_out - skipped][:documents]
+    train = counts[: counts.shape[0] - held_out][:documents]
     return Corpus(name, Documents.from_matrix(train), Documents.from_matrix(counts[counts.shape[0] - held_out :]))
 
 
