@@ -21,7 +21,7 @@ format: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/gibbs_speed.py
-	$(BIN)/python benchmarks/lda_heldout.py
+	$(BIN)/python benchmarks/heldout_speed.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -218,11 +218,12 @@ class SeveralDraws:
             return self.problem.step(state, batch)
         lam, cuts = np.zeros_like(state.parameters["topics"]), np.linspace(0, len(batch), self.draws + 1).astype(int)
         for part in range(self.draws):
-            own = replace(state, seed=derive_key(state.seed, "part", part) >> 1)
-            moved, info = self.problem.step(own, batch.slice(cuts[part], cuts[part + 1]))
+            own = batch.slice(cuts[part], cuts[part + 1])
+            seen = state.documents_seen + len(batch) - len(own)
+            before = replace(state, seed=derive_key(state.seed, "part", part) >> 1, documents_seen=seen)
+            moved, info = self.problem.step(before, own)
             lam += moved.parameters["topics"] / self.draws
-        seen = state.documents_seen + len(batch)
-        return replace(moved, seed=state.seed, documents_seen=seen, parameters={"topics": lam}), info
+        return replace(moved, seed=state.seed, parameters={"topics": lam}), info
 
 
 def main() -> None:

@@ -5,6 +5,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 _SOURCE = Path(__file__).parent.parent / "src"
 
 
@@ -25,3 +27,24 @@ for _old in _CACHES.glob("*"):
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE))
 # Without this scikit-learn's check_estimator skips its array API check.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+
+@pytest.fixture(scope="session")
+def corpus_file(tmp_path_factory):
+    """A file of 330 small documents over 40 words."""
+    import numpy as np
+    from scipy import sparse
+
+    from ssvi.models.lda import LDA
+
+    _, documents = LDA(40, np.full(4, 0.2), 0.1).simulate(np.random.default_rng(0), 330, length=30.0)
+    path = tmp_path_factory.mktemp("corpus") / "tiny.npz"
+    sparse.save_npz(path, sparse.csr_array((documents.counts, documents.words, documents.indptr), shape=(330, 40)))
+    return path
+
+
+@pytest.fixture
+def many_tasks(monkeypatch):
+    """Cut work finely, so that small examples have more shards and row tasks than there are threads."""
+    monkeypatch.setattr("ssvi.backends.base._FEWEST_DOCUMENTS", 10)
+    monkeypatch.setattr("ssvi.engine._ELEMENTS_A_TASK", 30)

@@ -57,6 +57,7 @@ def test_restart_removes_only_what_it_wrote(corpus_file, tmp_path):
     [
         (["--corpus", "nowhere.npz"], "there is no nowhere.npz"),
         (["--evaluator", "guess"], "evaluator 'guess' is not known"),
+        (["--jobs", "0"], "jobs must be a number of threads"),
         (["--algorithm", "gibbs", "--corpus", "CORPUS"], "algorithm 'gibbs' is not known"),
     ],
 )

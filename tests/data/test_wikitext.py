@@ -2,7 +2,7 @@ import pytest
 
 from ssvi.data.wikitext import plain_text
 
-MANY = 100_000  # anything quadratic would take hours
+MANY = 100_000  # quadratic time would be 10^10 steps, and felt
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,11 @@ def test_a_folder_and_its_file_are_the_same_corpus(tmp_path):
 def test_training_documents_can_be_fewer_and_never_overlap_the_test(tmp_path):
     counts = _write(tmp_path / "bow.npz")
     n = (counts.sum(axis=1) >= 10).sum()
-    assert len(corpora.load(tmp_path, documents=7).train) == 7
+    few = corpora.load(tmp_path, documents=7)
+    assert len(few.train) == 7
+    kept = counts[counts.sum(axis=1) >= 10]
+    np.testing.assert_array_equal(few.train.lengths(), kept[:7].sum(axis=1))
+    np.testing.assert_array_equal(few.test.lengths(), kept[-(len(kept) // 10) :].sum(axis=1))
     assert len(corpora.load(tmp_path, held_out=1_000).test) == n // 10  # a tenth at the most
 
 
@@ -46,6 +50,13 @@ def test_a_bad_file_is_named(tmp_path, content, message):
 def test_a_dense_array_is_not_a_corpus(tmp_path):
     np.savez(tmp_path / "bow.npz", counts=np.ones((3, 3)))
     with pytest.raises(ValueError, match="is not a sparse matrix"):
+        corpora.load(tmp_path)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan])
+def test_counts_are_counts(tmp_path, bad):
+    sparse.save_npz(tmp_path / "bow.npz", sparse.csr_array(np.array([[1.0, bad]])))
+    with pytest.raises(ValueError, match="negative or not numbers"):
         corpora.load(tmp_path)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from ssvi import engine
 from ssvi.backends import Threads
@@ -110,6 +111,26 @@ def test_the_bound_is_the_mean_field_elbo(corpus_file, tmp_path):
         assert row["elbo"] == pytest.approx(bound.per_word, abs=1e-6)
 
 
+def test_svi_takes_over_from_another_algorithm(corpus_file, tmp_path, monkeypatch):
+    """Two sweeps of SSVI-A, one of SVI, and the bound on a sample of 100 of the 300 documents, all by hand."""
+    monkeypatch.setattr("ssvi.experiments.lda_local_optima._SAMPLE", 100)
+    experiment = EXPERIMENTS["lda-local-optima"]
+    setting = _small(experiment, corpus_file, algorithm=("ssvi_a:gibbs",))
+    rows = reproduce(experiment, setting, tmp_path, Threads()).rows
+    train, model = experiment.bench(setting, Threads()).corpus.train, LDA(40, np.full(4, 0.1), 0.1)
+    first, then = (
+        lda_algorithm(name, model, len(train), PowerSchedule(0.75, 0.0), Threads())
+        for name in ("ssvi_a:gibbs", "mean_field:mean_field")
+    )
+    middle = engine.run(first.steps, first.start(0), train, sweeps=2, batch_size=50)
+    end = engine.run(then.steps, middle, train, sweeps=3, batch_size=50)
+    for row, state in zip(rows, (middle, end), strict=True):
+        sample = mean_field_elbo(model, state.parameters, train.slice(0, 100))
+        prior = engine.prior_bound(model, state.parameters)
+        expected = (sample.value - prior) / sample.n_words + prior / train.lengths().sum()
+        assert row["elbo"] == pytest.approx(expected, abs=1e-6)
+
+
 def test_other_conditions_are_refused_and_more_trials_are_not(corpus_file, tmp_path):
     experiment = EXPERIMENTS["lda-matrix"]
     setting = _small(experiment, corpus_file)
@@ -122,7 +143,48 @@ def test_other_conditions_are_refused_and_more_trials_are_not(corpus_file, tmp_p
         reproduce(experiment, replace(setting, topics=5), tmp_path, Threads())
 
 
-def test_threads_do_not_change_scores(corpus_file, tmp_path):
+def test_what_was_measured_elsewhere_is_not_mixed_in(corpus_file, tmp_path):
+    first, second = EXPERIMENTS["lda-heldout"], EXPERIMENTS["lda-matrix"]
+    setting = _small(first, corpus_file, algorithm=("map:cvb0",))
+    reproduce(first, setting, tmp_path, Threads())
+    with pytest.raises(ValueError, match="experiment = lda-heldout, and this run has experiment = lda-matrix"):
+        reproduce(second, _small(second, corpus_file), tmp_path, Threads())
+    (tmp_path / "conditions.json").unlink()
+    with pytest.raises(ValueError, match="but not under which conditions"):
+        reproduce(first, setting, tmp_path, Threads())
+
+
+def test_nothing_is_lost_to_a_mistake(corpus_file, tmp_path):
+    experiment = EXPERIMENTS["lda-matrix"]
+    setting = _small(experiment, corpus_file, algorithm=("map:cvb0",))
+    rows = reproduce(experiment, setting, tmp_path, Threads()).rows
+    for bad in ({"algorithm": ("map:cvb0", "map:guess")}, {"corpus": tmp_path / "nowhere.npz"}, {"alpha": (0.1, 0.2)}):
+        with pytest.raises(ValueError, match=r"not known|there is no|takes one alpha"):
+            reproduce(experiment, replace(setting, **bad), tmp_path, Threads(), restart=True)
+    assert reproduce(experiment, setting, tmp_path, Threads(), Interrupt(0)).rows == rows
+
+
+def test_a_mistake_leaves_no_folder(corpus_file, tmp_path):
+    experiment = EXPERIMENTS["lda-matrix"]
+    with pytest.raises(ValueError, match="there is no"):
+        reproduce(experiment, _small(experiment, tmp_path / "nowhere.npz"), tmp_path / "out", Threads())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", sorted(set(EXPERIMENTS) - {"lda-heldout"}))
+def test_sgrld_is_refused_where_it_has_no_place(name, corpus_file, tmp_path):
+    with pytest.raises(ValueError, match="'sgrld' is none"):
+        reproduce(EXPERIMENTS[name], _small(EXPERIMENTS[name], corpus_file, algorithm=("sgrld",)), tmp_path, Threads())
+
+
+def test_fractions_are_not_sampled(tmp_path):
+    sparse.save_npz(tmp_path / "tfidf.npz", sparse.csr_array(np.full((50, 30), 0.4)))
+    experiment = EXPERIMENTS["lda-heldout"]
+    with pytest.raises(ValueError, match="needs whole counts"):
+        reproduce(experiment, _small(experiment, tmp_path / "tfidf.npz"), tmp_path / "out", Threads())
+
+
+def test_threads_do_not_change_scores(corpus_file, tmp_path, many_tasks):
     experiment = EXPERIMENTS["lda-heldout"]
     setting = _small(experiment, corpus_file)
     tables = []
@@ -144,8 +206,11 @@ def test_the_grid_has_all_of_it_before_a_second_seed():
     ("changes", "message"),
     [
         ({"topics": 0}, "topics must be 1 or more"),
+        ({"documents": -5}, "documents must be 1 or more"),
+        ({"test_documents": 0}, "test-documents must be 1 or more"),
+        ({"langevin_step": 5.0}, "langevin-step must be above 0 and at most 1"),
         ({"evaluator": "perplexity"}, "evaluator 'perplexity' is not known"),
-        ({"ramp": ("maybe",)}, "ramp is 'on' or 'off'"),
+        ({"ramp": ("maybe",)}, "ramp must be on or off"),
         ({"eta": (-1.0,)}, "eta must be positive"),
     ],
 )

@@ -49,6 +49,8 @@ def langevin(theta: Array, counts: Array, eta: float, step_size: float, keys: Ke
 
 def langevin_schedule(first: float = 0.01, delay: float = 1000.0, decay: float = 0.6) -> PowerSchedule:
     """Return epsilon_t = first (1 + t / delay)^-decay, the form of Patterson and Teh's step sizes."""
+    if not (0 < first <= 1 and delay > 0):
+        raise ValueError(f"the first step must be above 0 and at most 1, and the delay positive, not {first}, {delay}.")
     return PowerSchedule(decay=decay, offset=delay, scale=first * delay**decay)
 
 

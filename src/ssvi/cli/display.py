@@ -31,6 +31,10 @@ class ExperimentDisplay(Reporter):
         self.current = self.progress.add_task("reading the corpus", total=100)
         self.latest = ""
 
+    def began(self, text: str) -> None:
+        """Say what the data is."""
+        self.console.print(text, highlight=False)
+
     def trial(self, number: int, total: int, label: str) -> None:
         """Show which trial is running."""
         self.progress.update(self.trials, total=total, completed=number - 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import shutil
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -27,25 +26,23 @@ reproduce_app = typer.Typer(
 _COMMON = [
     ("paper", bool, False, "The paper's own sizes, which take hours, instead of the quick ones."),
     ("output", Path, None, "Folder for measurements and figure (results/NAME-SETTING by default)."),
-    ("jobs", int, -1, "Threads; -1 is all processors. Scores do not depend on it."),
+    ("jobs", int, -1, "Threads; -1 is all processors. Times depend on it, scores do not."),
     ("restart", bool, False, "Forget what the folder holds and measure anew."),
 ]
-_WRITTEN = ("measurements.csv", "conditions.json", "interrupted.npz", "interrupted.json", "summary.md", "figure.png")
 _FLAGS = {"paper": "--paper", "restart": "--restart"}
 
 
 def _command(experiment: Experiment) -> Callable[..., None]:
     """Return a command whose options are those of all experiments and those of this one's setting."""
-    fields = dataclasses.fields(experiment.settings["quick"])
+    fields = [f for f in dataclasses.fields(experiment.settings["quick"]) if f.name not in experiment.unused]
 
     def command(**given: Any) -> None:
         kind = "paper" if given["paper"] else "quick"
         folder = given["output"] or Path("results") / f"{experiment.name}-{kind}"
-        if given["restart"] and folder.exists():
-            _forget(folder)
         changes = {field.name: given[field.name] for field in fields if given[field.name] not in (None, [])}
         changes = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
-        _run(experiment, dataclasses.replace(experiment.settings[kind], **changes), folder, given["jobs"])
+        setting = dataclasses.replace(experiment.settings[kind], **changes)
+        _run(experiment, setting, folder, given["jobs"], given["restart"])
 
     hints = typing.get_type_hints(type(experiment.settings["quick"]))
     parameters = [_parameter(name, kind, default, text, _FLAGS.get(name)) for name, kind, default, text in _COMMON]
@@ -82,12 +79,14 @@ def _defaults(experiment: Experiment, name: str) -> str:
     return f" (quick: {texts[0]}; paper: {texts[1]})" if texts[0] != texts[1] else f" ({texts[0]})"
 
 
-def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int) -> None:
+def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int, restart: bool) -> None:
     console = Console(stderr=True)
+    if jobs == 0:
+        raise ValueError("jobs must be a number of threads, or -1 for all processors, not 0.")
     trials = experiment.trials(setting)
     with Threads(jobs) as backend, ExperimentDisplay(console, experiment.title) as display:
         try:
-            table = reproduce(experiment, setting, folder, backend, display)
+            table = reproduce(experiment, setting, folder, backend, display, restart=restart)
         except KeyboardInterrupt:
             display.stop()
             console.print(f"Interrupted. What was measured is in {folder}; the same command goes on from here.")
@@ -105,21 +104,6 @@ def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int) -> None:
     figure = folder / "figure.png"
     experiment.draw(rows, figure)
     typer.echo(f"figure: {figure}")
-
-
-def _forget(folder: Path) -> None:
-    """Remove what an experiment wrote, and nothing else."""
-    for name in (
-        "measurements.csv",
-        "conditions.json",
-        "interrupted.npz",
-        "interrupted.json",
-        "summary.md",
-        "figure.png",
-    ):
-        (folder / name).unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        shutil.rmtree(folder)
 
 
 for _name, _kind in discover("ssvi.experiments", Experiment).items():

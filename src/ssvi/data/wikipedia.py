@@ -91,7 +91,7 @@ def save_dump(
 
     `bow.npz` is a CSR matrix of int32 counts, documents x words, for `scipy.sparse.load_npz`; `vocab.txt` has a word a
     line. All counts are in memory until they are written, 8 bytes for each distinct word of each article, but no text.
-    The files appear, or replace older ones, when they are complete; after an error the folder is as it was.
+    The files appear, or replace older ones, when they are complete; after an error in reading the folder is as it was.
 
     Parameters
     ----------

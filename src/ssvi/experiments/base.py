@@ -15,9 +15,14 @@ from ssvi.backends.base import Backend
 from ssvi.engine import State
 from ssvi.experiments.table import Row, Table, write_atomically
 
+_WRITTEN = ("measurements.csv", "conditions.json", "interrupted.npz", "interrupted.json", "summary.md", "figure.png")
+
 
 class Reporter:
     """Told how an experiment goes on. This one keeps quiet."""
+
+    def began(self, text: str) -> None:
+        """Hear what the data is."""
 
     def trial(self, number: int, total: int, label: str) -> None:
         """Hear that a trial begins."""
@@ -43,6 +48,12 @@ class Experiment(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     settings: ClassVar[Mapping[str, Any]]
+    unused: ClassVar[frozenset[str]] = frozenset()
+    """Fields of the setting that mean nothing here."""
+
+    def check(self, setting: Any) -> None:
+        """Raise a `ValueError` if the experiment cannot be run in this setting."""
+        return
 
     @abstractmethod
     def trials(self, setting: Any) -> Sequence[Any]:
@@ -68,9 +79,9 @@ class Experiment(ABC):
     def draw(self, rows: Sequence[Row], path: Path) -> None:
         """Draw the paper's figure from the rows."""
 
-    def describe(self, bench: Any, setting: Any) -> str:
-        """Return a line on the data."""
-        return ""
+    @abstractmethod
+    def data(self, bench: Any) -> Mapping[str, Any]:
+        """Return what tells the data from other data, to be noted down with the measurements."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +108,7 @@ class Checkpoint:
         return None
 
     def clear(self) -> None:
-        """Forget it: the trial is done."""
+        """Forget it."""
         self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
 
@@ -107,15 +118,31 @@ class Checkpoint:
 
 
 def reproduce(
-    experiment: Experiment, setting: Any, folder: Path, backend: Backend, reporter: Reporter | None = None
+    experiment: Experiment,
+    setting: Any,
+    folder: Path,
+    backend: Backend,
+    reporter: Reporter | None = None,
+    *,
+    restart: bool = False,
 ) -> Table:
-    """Run what is not yet in the folder's table, and return the table."""
+    """Run what is not yet in the folder's table, or all of it, and return the table.
+
+    Nothing is removed or written before the setting and the data have been checked.
+    """
     reporter = reporter or Reporter()
-    folder.mkdir(parents=True, exist_ok=True)
-    _same_conditions(folder, setting)
-    table, checkpoint = Table.open(folder / "measurements.csv"), Checkpoint(folder / "interrupted.npz")
-    bench = experiment.bench(setting, backend)
+    experiment.check(setting)
     trials = experiment.trials(setting)
+    bench = experiment.bench(setting, backend)
+    conditions = _conditions(experiment, setting, bench)
+    if restart:
+        forget(folder)
+    table, checkpoint = Table.open(folder / "measurements.csv"), Checkpoint(folder / "interrupted.npz")
+    if table.rows:
+        _refuse_others(folder, conditions)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "conditions.json", lambda file: json.dump(conditions, file, indent=1))
+    reporter.began(", ".join(f"{name} {value}" for name, value in experiment.data(bench).items()))
     for number, trial in enumerate(trials, 1):
         key = dataclasses.asdict(trial)
         if experiment.is_done(bench, table.where(**key)):
@@ -130,6 +157,13 @@ def reproduce(
     return table
 
 
+def forget(folder: Path) -> None:
+    """Remove what an experiment wrote, and nothing else."""
+    for name in _WRITTEN:
+        for path in (folder / name, folder / f"{name}.partial"):
+            path.unlink(missing_ok=True)
+
+
 def chosen_rows(table: Table, trials: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the rows of some trials: a folder may hold more than was asked for this time."""
     keys = {tuple(dataclasses.asdict(trial).items()) for trial in trials}
@@ -137,19 +171,27 @@ def chosen_rows(table: Table, trials: Sequence[Any]) -> list[dict[str, Any]]:
     return [row for row in table.rows if tuple((name, row[name]) for name in names) in keys]
 
 
-def _same_conditions(folder: Path, setting: Any) -> None:
-    """Raise if the folder holds measurements taken under other conditions; note these down if it holds none."""
-    file = folder / "conditions.json"
-    fields = [field.name for field in dataclasses.fields(setting) if not field.metadata["grid"]]
-    wanted = json.loads(json.dumps({name: getattr(setting, name) for name in fields}, default=str))
-    if not file.exists():
-        write_atomically(file, lambda stream: json.dump(wanted, stream, indent=1))
-        return
-    found = json.loads(file.read_text())
-    different = [name for name in wanted if found.get(name) != wanted[name]]
-    if different:
-        name = different[0]
+def _conditions(experiment: Experiment, setting: Any, bench: Any) -> dict[str, Any]:
+    """Return what must be the same for measurements to stand in one table."""
+    names = [field.name for field in dataclasses.fields(setting) if not field.metadata["grid"]]
+    fields = {name: getattr(setting, name) for name in names if name not in experiment.unused}
+    conditions = {"experiment": experiment.name, **fields, **experiment.data(bench)}
+    result: dict[str, Any] = json.loads(json.dumps(conditions, default=str))
+    return result
+
+
+def _refuse_others(folder: Path, wanted: Mapping[str, Any]) -> None:
+    """Raise if the folder's measurements were taken under other conditions."""
+    try:
+        found = json.loads((folder / "conditions.json").read_text())
+    except (OSError, ValueError) as error:
         raise ValueError(
-            f"{folder} holds measurements with {name} = {found.get(name)}, and this run has {name} = {wanted[name]}: "
+            f"{folder} holds measurements, but not under which conditions they were taken ({error}): "
             "use another --output, or --restart to measure anew."
-        )
+        ) from error
+    for name, value in wanted.items():
+        if found.get(name, value) != value:
+            raise ValueError(
+                f"{folder} holds measurements with {name} = {found[name]}, and this run has {name} = {value}: "
+                "use another --output, or --restart to measure anew."
+            )

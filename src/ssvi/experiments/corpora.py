@@ -74,4 +74,6 @@ def _matrix(path: Path) -> Any:
         counts: Any = sparse.csr_array(sparse.load_npz(file))
     except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{file} is not a sparse matrix as scipy.sparse.save_npz writes it: {error}.") from error
+    if not np.isfinite(counts.data).all() or counts.data.min(initial=0) < 0:
+        raise ValueError(f"{file} has counts that are negative or not numbers: give documents x words counts.")
     return counts

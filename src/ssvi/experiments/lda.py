@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from ssvi.baselines.sgrld import langevin_schedule
 from ssvi.engine import Info, State
 from ssvi.evaluation import HeldOut, chib_style, document_completion, left_to_right
 from ssvi.experiments import corpora
-from ssvi.experiments.algorithms import Algorithm, lda_algorithm, warm_up
+from ssvi.experiments.algorithms import Algorithm, lda_algorithm, pair, warm_up
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option
 from ssvi.experiments.table import Row
+from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
@@ -45,7 +47,9 @@ class LdaSetting:
     langevin_step: float = option(0.01, "a of SGRLD's step sizes a (1 + t / b)^-0.6")
     langevin_delay: float = option(1_000.0, "b of SGRLD's step sizes")
     evaluations: int = option(6, "how often each fit is scored")
-    algorithm: tuple[str, ...] = option((), "GLOBAL:LOCAL, or sgrld; repeat for several", grid=True)
+    algorithm: tuple[str, ...] = option(
+        (), "GLOBAL:LOCAL, such as ssvi_a:gibbs (lda-heldout: or sgrld); repeat for several", grid=True
+    )
     alpha: tuple[float, ...] = option((0.1,), "prior of topic weights; repeat for several", grid=True)
     eta: tuple[float, ...] = option((0.01, 0.1, 0.5), "prior of topics; repeat for several", grid=True)
     decay: tuple[float, ...] = option((0.75,), "kappa of the steps (t + offset)^-kappa; repeat for several", grid=True)
@@ -54,18 +58,26 @@ class LdaSetting:
     seeds: int = option(5, "runs of each, with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        for name, least in (("topics", 1), ("batch_size", 1), ("sweeps", 1), ("evaluations", 1), ("seeds", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be {least} or more, not {getattr(self, name)}.")
+        whole = ("test_documents", "topics", "batch_size", "sweeps", "evaluations", "seeds")
+        for name in whole if self.documents is None else (*whole, "documents"):
+            _require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
         if self.evaluator not in EVALUATORS:
             raise ValueError(f"evaluator {self.evaluator!r} is not known; the known ones are {', '.join(EVALUATORS)}.")
         for value in self.ramp:
-            if value not in ("on", "off"):
-                raise ValueError(f"ramp is 'on' or 'off', not {value!r}.")
+            _require("ramp", value, lambda value: value in ("on", "off"), "on or off")
         for name in ("alpha", "eta"):
             for value in getattr(self, name):
-                if not value > 0:
-                    raise ValueError(f"{name} must be positive, not {value}.")
+                _require(name, value, lambda value: value > 0, "positive")
+        for name in ("decay", "offset"):
+            for value in getattr(self, name):
+                _require(name, value, lambda value: value >= 0, "0 or more")
+        _require("langevin_step", self.langevin_step, lambda value: 0 < value <= 1, "above 0 and at most 1")
+        _require("langevin_delay", self.langevin_delay, lambda value: value > 0, "positive")
+
+
+def _require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str) -> None:
+    if not condition(value):
+        raise ValueError(f"{name.replace('_', '-')} must be {wanted}, not {value}.")
 
 
 @dataclass(frozen=True)
@@ -137,23 +149,46 @@ class LdaBench:
 class LdaExperiment(Experiment):
     """Held-out scores along each fit; experiments differ in their grid and in how they show it."""
 
+    shown: ClassVar[frozenset[str]]
+    """Fields of the grid that may have several values, because the table and the figure keep them apart."""
+    takes_sgrld: ClassVar[bool] = False
+
+    def check(self, setting: LdaSetting) -> None:
+        """Raise if an algorithm is not known, or if values would be averaged that do not belong together."""
+        for name in setting.algorithm:
+            if name != "sgrld":
+                pair(name)
+            elif not self.takes_sgrld:
+                raise ValueError(f"{self.name} compares pairs GLOBAL:LOCAL, and 'sgrld' is none: leave it out.")
+        for name in {"alpha", "eta", "decay", "offset", "ramp"} - self.shown:
+            if len(getattr(setting, name)) > 1:
+                raise ValueError(
+                    f"{self.name} takes one {name} at a time: run it for each, with an --output of its own."
+                )
+
     def trials(self, setting: LdaSetting) -> Sequence[LdaTrial]:
         """Return the grid."""
         return grid(setting)
 
     def bench(self, setting: LdaSetting, backend: Backend) -> LdaBench:
-        """Read the corpus."""
+        """Read the corpus, and see that every algorithm can handle it."""
         path = setting.corpus or corpora.default_corpus()
         corpus = corpora.load(path, held_out=setting.test_documents, documents=setting.documents)
+        for name in setting.algorithm:
+            step = Gibbs() if name == "sgrld" else pair(name)[1]
+            step.check(corpus.train)
         return LdaBench(setting, corpus, backend, set())
 
-    def describe(self, bench: LdaBench, setting: LdaSetting) -> str:
-        """Return a line on the corpus."""
-        corpus = bench.corpus
-        return (
-            f"{corpus.name}: {len(corpus.train):,} training and {len(corpus.test):,} test documents, "
-            f"{corpus.train.n_words:,} words; {setting.topics} topics"
-        )
+    def data(self, bench: LdaBench) -> Mapping[str, Any]:
+        """Return the corpus's name and sizes."""
+        train, test = bench.corpus.train, bench.corpus.test
+        return {
+            "corpus name": bench.corpus.name,
+            "training documents": len(train),
+            "test documents": len(test),
+            "vocabulary": train.n_words,
+            "words": int(train.lengths().sum() + test.lengths().sum()),
+        }
 
     def is_done(self, bench: LdaBench, rows: Sequence[Row]) -> bool:
         """Tell whether the last step was measured."""

@@ -19,6 +19,8 @@ class LdaHeldout(LdaExperiment):
 
     name = "lda-heldout"
     title = "LDA: held-out score against time (figure 2)"
+    shown = frozenset({"alpha", "eta"})
+    takes_sgrld = True
     settings: ClassVar[Mapping[str, LdaSetting]] = {
         "quick": LdaSetting(
             algorithm=_ALGORITHMS, documents=10_000, test_documents=1_000, topics=50, batch_size=200, sweeps=2,

@@ -31,6 +31,8 @@ class LdaLocalOptima(LdaExperiment):
 
     name = "lda-local-optima"
     title = "LDA: the mean-field bound that SVI reaches from each algorithm's result (figure 3)"
+    shown = frozenset({"eta"})
+    unused = frozenset({"evaluations", "langevin_step", "langevin_delay"})
     settings: ClassVar[Mapping[str, LdaSetting]] = {
         "quick": LdaSetting(
             algorithm=_ALGORITHMS, documents=10_000, test_documents=1_000, topics=50, batch_size=200, sweeps=2,

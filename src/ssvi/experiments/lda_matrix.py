@@ -20,6 +20,8 @@ class LdaMatrix(LdaExperiment):
 
     name = "lda-matrix"
     title = "LDA: every global step with every local step (appendix)"
+    shown = frozenset({"eta"})
+    unused = frozenset({"langevin_step", "langevin_delay"})
     settings: ClassVar[Mapping[str, LdaSetting]] = {
         "quick": LdaSetting(
             algorithm=_ALGORITHMS, documents=10_000, test_documents=1_000, topics=50, batch_size=200, sweeps=2,

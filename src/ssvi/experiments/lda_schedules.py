@@ -20,6 +20,8 @@ class LdaSchedules(LdaExperiment):
 
     name = "lda-schedules"
     title = "LDA: how much the settings matter"
+    shown = frozenset(_COLUMNS)
+    unused = frozenset({"langevin_step", "langevin_delay"})
     settings: ClassVar[Mapping[str, LdaSetting]] = {
         "quick": LdaSetting(
             algorithm=_ALGORITHMS, documents=10_000, test_documents=1_000, topics=50, batch_size=200, sweeps=2,
