@@ -74,5 +74,6 @@ def print_table(title: str, headings: list[str], lines: list[list[str]], **optio
     for line in lines:
         table.add_row(*line)
     console = Console()
-    # A file or a pipe has no width of its own: do not squeeze the table into 80 columns.
-    console.print(table, width=None if console.is_terminal else 200)
+    if not console.is_terminal:  # a file or a pipe has no width of its own: do not squeeze the table into 80 columns
+        console = Console(width=200)
+    console.print(table)

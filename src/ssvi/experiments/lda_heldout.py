@@ -27,7 +27,8 @@ class LdaHeldout(LdaExperiment):
             eta=(0.01, 0.1, 1.0), evaluations=5,
         ),
         "paper": LdaSetting(
-            algorithm=_ALGORITHMS, test_documents=10_000, eta=(0.01, 0.05, 0.1, 0.5, 1.0), evaluator="chib",
+            algorithm=_ALGORITHMS, test_documents=10_000, alpha=(0.1, 0.02, 0.5), eta=(0.01, 0.05, 0.1, 0.5, 1.0),
+            evaluator="chib",
         ),
     }  # fmt: skip
 
