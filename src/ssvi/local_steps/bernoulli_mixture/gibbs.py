@@ -1,0 +1,22 @@
+"""The Gibbs local step of the Bernoulli mixture: drawn components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ssvi.local_steps.bernoulli_mixture.common import MixtureStep
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class Gibbs(MixtureStep):
+    """A draw of z_n from p(z_n | y_n, beta).
+
+    With SSVI-A, rho = 1 and all rows in every step, the fit is then a blocked Gibbs sampler of the posterior.
+    """
+
+    name = "gibbs"
+    sampled = True
+
+    def _bound(self, log_probability: Array) -> None:
+        return None

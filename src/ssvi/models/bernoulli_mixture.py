@@ -1,0 +1,92 @@
+"""A mixture of Bernoulli products with a Dirichlet prior of its weights: a Dirichlet process, truncated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvi.data.documents import Documents
+from ssvi.families.beta import Beta
+from ssvi.families.dirichlet import Dirichlet
+from ssvi.models.base import Block, Model
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class BernoulliMixture(Model):
+    """pi ~ Dirichlet(alpha / K), phi_kd ~ Beta(a, b), z_n ~ pi, y_nd ~ Bernoulli(phi_zd).
+
+    Blocks: `weights` (1 x K) and `components` (K x D x 2). A row's data are the features that are 1, in the form of
+    `Documents` whose counts are all 1. With alpha fixed and K large, pi approaches the weights of a Dirichlet process.
+
+    Attributes
+    ----------
+    n_features : int
+        D.
+    n_components : int
+        K.
+    concentration : float
+        alpha.
+    prior : (float, float)
+        a and b.
+    start_shape : float
+        lambda starts at gamma draws of this shape and mean 1, added to the prior: 1 is rough, 10,000 nearly uniform.
+
+    """
+
+    n_features: int
+    n_components: int
+    concentration: float
+    prior: tuple[float, float] = (1.0, 1.0)
+    start_shape: float = 1.0
+
+    name = "bernoulli_mixture"
+
+    def blocks(self) -> Mapping[str, Block]:
+        """Return the weights and the components."""
+        weights = np.full((1, 1), self.concentration / self.n_components)
+        shape = (self.n_components, self.n_features, 2)
+        return {
+            "weights": Block(Dirichlet(), weights, (1, self.n_components)),
+            "components": Block(Beta(), np.array(self.prior), shape),
+        }
+
+    def init(self, rng: np.random.Generator) -> dict[str, Array]:
+        """Return lambda at random: the prior and a little more, different everywhere."""
+        return {
+            name: block.prior + rng.gamma(self.start_shape, 1.0 / self.start_shape, block.shape)
+            for name, block in self.blocks().items()
+        }
+
+    def mean_weights(self, parameters: Mapping[str, Array]) -> Array:
+        """Return E_q[pi]."""
+        lam = parameters["weights"][0]
+        weights: Array = lam / lam.sum()
+        return weights
+
+    def mean_components(self, parameters: Mapping[str, Array]) -> Array:
+        """Return E_q[phi], components x features."""
+        lam = parameters["components"]
+        means: Array = lam[..., 0] / lam.sum(axis=-1)
+        return means
+
+    def statistics(self, weights: Array, components: Array) -> dict[str, Array]:
+        """Return t of some weights and components, each in the shape of its block."""
+        with np.errstate(divide="ignore"):
+            stats = np.stack([np.log(components), np.log1p(-components)], axis=-1)
+            return {"weights": np.log(weights)[None], "components": stats}
+
+    @classmethod
+    def example(cls) -> BernoulliMixture:
+        """Return five components over twelve features."""
+        return cls(12, 5, 2.0, (0.6, 0.8))
+
+    def simulate(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], Documents]:
+        """Draw weights and components, then n rows."""
+        weights = rng.dirichlet(np.full(self.n_components, self.concentration / self.n_components))
+        components = rng.beta(*self.prior, (self.n_components, self.n_features))
+        z = rng.choice(self.n_components, n, p=weights)
+        rows = rng.random((n, self.n_features)) < components[z]
+        return {"weights": weights[None], "components": components}, Documents.from_matrix(rows.astype(np.int8))
