@@ -62,12 +62,12 @@ def _sweep_once(rows, n_components, labels, seed):
 
 @pytest.mark.parametrize("n_components", [None, 3])
 def test_partitions_have_their_posterior_probabilities(n_components):
-    """20,000 sweeps over four rows, which forget within a few: shares of 15 partitions.
+    """6,000 sweeps over four rows, which forget within a few: shares of 15 partitions.
 
-    With an autocorrelation time of at most 4 sweeps, 5 standard errors are 5 sqrt(4 p (1 - p) / 20,000); a chance of
+    With an autocorrelation time of at most 4 sweeps, 5 standard errors are 5 sqrt(4 p (1 - p) / 6,000); a chance of
     failing under 1e-5.
     """
-    exact, n = _posterior(n_components), 20_000
+    exact, n = _posterior(n_components), 6_000
     found, labels = Counter(), np.zeros(len(ROWS), np.int64)
     for number in range(n):
         labels = _sweep_once(ROWS, n_components, labels, number)
