@@ -79,7 +79,7 @@ class SwitchAfter(Blend):
 
 @dataclass(frozen=True)
 class Softened(Blend):
-    """Less of the correction where lambda is small, throughout: k = lambda / (lambda + scale)."""
+    """Less of the correction where lambda is small, from the first step on: k = lambda / (lambda + scale)."""
 
     scale: float = 0.3
 
@@ -90,13 +90,15 @@ class Softened(Blend):
 
 @dataclass(frozen=True)
 class Fading(Blend):
-    """The same, but going away over two sweeps, and without the ramp of the default."""
+    """The same, but going away over two sweeps, with or without a ramp over the first."""
 
     scale: float = 0.3
+    ramp: float = 0.0
 
     def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array:
         """Return a share for each coordinate."""
-        return lam / (lam + self.scale * max(0.0, 1.0 - clock.sweeps / 2.0))
+        ramp = 1.0 if self.ramp == 0 else min(1.0, clock.sweeps / self.ramp)
+        return ramp * lam / (lam + self.scale * max(0.0, 1.0 - clock.sweeps / 2.0))
 
 
 @dataclass(frozen=True)
@@ -162,24 +164,26 @@ class AnnealedPrior(Ssvi):
 FORMS: dict[str, GlobalStep] = {
     "ssvi_a": SsviA(),
     "default": Ssvi(),
-    "plain": Ssvi(correction_sweeps=0),
-    "ramp_1": Ssvi(softening=0, correction_sweeps=2),
-    "ramp_2": Ssvi(softening=0, correction_sweeps=4),
-    "ramp_4": Ssvi(softening=0, correction_sweeps=8),
-    "ramp_2_variate": Ssvi(softening=0, correction_sweeps=4, control_variate=True),
+    "plain": Ssvi(softening=0, correction_sweeps=0),
+    "ramp_1": Ssvi(softening=0, correction_sweeps=1),
+    "ramp_2": Ssvi(softening=0, correction_sweeps=2),
+    "ramp_4": Ssvi(softening=0, correction_sweeps=4),
+    "ramp_2_variate": Ssvi(softening=0, correction_sweeps=2, control_variate=True),
     "default_variate": Ssvi(control_variate=True),
     "switch_1": SwitchAfter(sweeps=1),
     "constant_half": ConstantShare(value=0.5),
     "softened_0.1": Softened(scale=0.1),
     "softened_0.3": Softened(scale=0.3),
     "softened_1": Softened(scale=1.0),
+    "softened_1_ramp_1": Ssvi(softening=1.0),
     "fading_0.3": Fading(scale=0.3),
+    "fading_0.3_ramp_1": Fading(scale=0.3, ramp=1.0),
     "fading_1": Fading(scale=1.0),
     "fisher_damped_0.1": FisherDamped(scale=0.1),
     "fisher_damped_0.5": FisherDamped(scale=0.5),
     "fisher_trust": FisherTrust(),
     "clipped": ClippedTarget(),
-    "annealed_prior": AnnealedPrior(correction_sweeps=0),
+    "annealed_prior": AnnealedPrior(softening=0, correction_sweeps=0),
 }
 
 

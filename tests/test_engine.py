@@ -104,7 +104,7 @@ def test_threads_and_many_row_tasks_do_not_change_the_result(monkeypatch):
 
 def test_full_ssvi_from_the_start_is_guarded_counted_and_stays_inside():
     infos = []
-    problem = _problem(global_step=Ssvi(correction_sweeps=0), schedule=PowerSchedule(0.5, 0.0))
+    problem = _problem(global_step=Ssvi(softening=0, correction_sweeps=0), schedule=PowerSchedule(0.5, 0.0))
     end = engine.run(problem, engine.init(MODEL, 0), CORPUS, sweeps=3, batch_size=50, callbacks=[_collect(infos)])
     assert sum(info.guarded for info in infos) > 0
     assert MODEL.blocks()["topics"].family.in_domain(end.parameters["topics"]).all()

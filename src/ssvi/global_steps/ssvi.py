@@ -18,20 +18,19 @@ class Ssvi(GlobalStep):
     from.)
 
     The correction is brought in with care. A coordinate with a gamma shape s moves towards
-    eta-hat + k (V eta-hat - eta-hat), k = r s / (s + c): r grows from 0 to 1 over the first sweep, while lambda is
-    noise, and c falls from `softening` to 0 over the first two; after that the step is the plain one. The reason: for
-    small s, log beta' is about log(u) / s and V about -log(u) = -s log(beta'). A word gets counts only when its draw is
-    not tiny, -log(beta') below some L of a few nats, and then V is below s L. So the gradient lets go of all but a
-    share s L of what speaks for a word that is not yet in a topic, and the fit stays where its first minibatches put
-    it.
+    eta-hat + k (V eta-hat - eta-hat), k = r s / (s + softening), where r grows from 0 to 1 over the first sweep, while
+    lambda is noise. The reason for the rest: for small s, log beta' is about log(u) / s and V about
+    -log(u) = -s log(beta'). A word gets counts only when its draw is not tiny, -log(beta') below some L of a few nats,
+    and then V is below s L. So the gradient lets go of all but a share s L of what speaks for a word that is not yet in
+    a topic, and the fit stays where its first minibatches put it.
 
     Parameters
     ----------
     softening : float
-        The shape at which, in the beginning, half of the correction is taken; 0 treats all shapes alike.
+        The shape at which half of the correction is taken; 0 treats all shapes alike. With `correction_sweeps=0` as
+        well the step is the paper's, and its mean the natural gradient.
     correction_sweeps : float
-        The sweeps after which the step is the plain one; r is 1 after half of them. 0 for the plain step from the
-        start, whose mean is the natural gradient. A stream of unknown length counts as one sweep.
+        The sweeps after which r is 1; 0 for r = 1 throughout. A stream of unknown length counts as one sweep.
     control_variate : bool
         E[V] = I, so V (eta-hat - c) + c has the same mean for any c that does not depend on the draw. With
         c = lambda - eta the plain target is lambda + V (eta + eta-hat - lambda).
@@ -39,7 +38,7 @@ class Ssvi(GlobalStep):
     """
 
     softening: float = 0.3
-    correction_sweeps: float = 2.0
+    correction_sweeps: float = 1.0
     control_variate: bool = False
 
     name = "ssvi"
@@ -68,8 +67,5 @@ class Ssvi(GlobalStep):
 
     def _share(self, family: ExponentialFamily, lam: Array, clock: Clock) -> Array | float:
         """Return k."""
-        if self.correction_sweeps == 0:
-            return 1.0
-        done = clock.sweeps / self.correction_sweeps
-        softening = self.softening * max(0.0, 1.0 - done)
-        return min(1.0, 2.0 * done) / (1.0 + softening / family.shapes(lam))
+        ramp = 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
+        return ramp / (1.0 + self.softening / family.shapes(lam))
