@@ -35,7 +35,7 @@ from ssvi.numerics.random import derive_key
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
-_VALIDATION = 5_000
+_VALIDATION = 5_000  # at the most a tenth of the training documents
 
 
 @dataclass(frozen=True)
@@ -234,10 +234,10 @@ def main() -> None:
     """Run every combination asked for; one line and one row of the CSV each."""
     options = _options()
     corpus = corpora.load(options.corpus)
-    kept = len(corpus.train) - _VALIDATION
+    kept = len(corpus.train) - min(_VALIDATION, len(corpus.train) // 10)
     train, validation = (
         corpus.train.slice(0, min(kept, options.documents)),
-        corpus.train.slice(kept, kept + _VALIDATION),
+        corpus.train.slice(kept, len(corpus.train)),
     )
     options.output.parent.mkdir(parents=True, exist_ok=True)
     for seed in options.seeds:
@@ -273,7 +273,7 @@ def _fit(
             engine.init(model, seed),
             train,
             sweeps=options.passes,
-            batch_size=1_000,
+            batch_size=options.batch_size,
         )
         seconds = time.perf_counter() - started
         score = document_completion(model.mean_topics(state.parameters), model.alpha, validation, backend=backend)
@@ -282,11 +282,14 @@ def _fit(
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, default=corpora.default_corpus(), help="folder with bow.npz")
+    parser.add_argument(
+        "--corpus", type=Path, default=corpora.default_corpus(), help="folder with bow.npz, or docstrings"
+    )
     parser.add_argument("--documents", type=int, default=95_000)
     parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--eta", nargs="+", type=float, default=[0.01, 0.1])
     parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--batch-size", type=int, default=1_000)
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--decay", type=float, default=0.75)
     parser.add_argument("--offset", type=float, default=0.0)

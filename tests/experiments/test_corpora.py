@@ -71,6 +71,7 @@ def test_docstrings_are_the_corpus_of_last_resort(monkeypatch, tmp_path):
     assert corpora.default_corpus() is None
     counts = sparse.csr_array(np.random.default_rng(0).poisson(2.0, (30, 20)))
     monkeypatch.setattr("ssvi.demo.count_docstrings", lambda: (counts, np.arange(20).astype(str)))
-    corpus = corpora.load(None, held_out=5)
-    assert corpus.name == "docstrings"
-    assert len(corpus.train) + len(corpus.test) == 30
+    for path in (None, corpora.DOCSTRINGS):
+        corpus = corpora.load(path, held_out=5)
+        assert corpus.name == "docstrings"
+        assert len(corpus.train) + len(corpus.test) == 30

@@ -15,6 +15,8 @@ from ssvi.data.documents import Documents
 WIKIPEDIA = Path("..") / "shared" / "data" / "wikipedia"
 """Where English Wikipedia is looked for, from the working directory."""
 
+DOCSTRINGS = Path("docstrings")
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -36,8 +38,8 @@ def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, docume
     Parameters
     ----------
     path : path or None
-        A scipy .npz file of documents x words, or a folder with such a file called bow.npz; None for the docstrings of
-        the standard library and the installed packages.
+        A scipy .npz file of documents x words, or a folder with such a file called bow.npz; None or "docstrings" for
+        the docstrings of the standard library and the installed packages.
     held_out : int
         How many documents are for testing: the last ones, at most a tenth of all.
     shortest : int
@@ -46,7 +48,10 @@ def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, docume
         How many of the others, from the first, are for training; all by default.
 
     """
-    name, counts = _docstrings() if path is None else (path.resolve().stem, _matrix(path))
+    if path is None or (path == DOCSTRINGS and not path.exists()):
+        name, counts = _docstrings()
+    else:
+        name, counts = path.resolve().stem, _matrix(path)
     counts = counts[np.asarray(counts.sum(axis=1)).ravel() >= shortest]
     held_out = min(held_out, counts.shape[0] // 10)
     if held_out < 1:

@@ -36,7 +36,7 @@ class LdaSetting:
     """The size of an LDA experiment and the grid of its trials."""
 
     corpus: Path | None = option(
-        None, "a .npz file of documents x words, or a folder with bow.npz (Wikipedia if found, else docstrings)"
+        None, "a .npz file of documents x words, a folder with bow.npz, or docstrings (Wikipedia if found)"
     )
     documents: int | None = option(None, "training documents, from the first")
     test_documents: int = option(5_000, "documents held out, the last (at most a tenth)")
