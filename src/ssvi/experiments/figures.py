@@ -33,7 +33,7 @@ def panels(
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, 2.8 * lines + 0.5), layout="constrained")
-    axes = figure.subplots(lines, columns, sharey=True, squeeze=False)
+    axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     yield [list(line) for line in axes]
     for panel in axes[-1]:
         panel.set_xlabel(below)
@@ -64,6 +64,8 @@ def curve(panel: Any, rows: Sequence[Row], key: Hashable, text: str) -> None:
     for sign in (-1, 1):
         panel.plot(times, np.array(means) + sign * np.array(spreads), color=colour, linewidth=0.8, linestyle=":")
     panel.set_xscale("log")
+    panel.xaxis.set_major_formatter("{x:g}")
+    panel.xaxis.set_minor_formatter("")
 
 
 def setting_point(panel: Any, column: int, value: float, place: int, eta: float, ramp: str) -> None:
