@@ -43,8 +43,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     topic_word_prior : float, optional
         eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.
     global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
-        How q(beta) is updated (the M-step). "ssvi" costs up to twice the time of "ssvi_a" and scored better after two
-        passes over large data (docs/experiments/lda.md); "map" with "cvb0" is quick and can be better on small data;
+        How q(beta) is updated (the M-step). "ssvi" costs up to twice the time of "ssvi_a" and mostly scores better
+        (docs/experiments/lda.md); "map" with "cvb0" is quick and can be better on small data;
         "mean_field" is ordinary variational inference.
     local_step : {"auto", "gibbs", "cvb0", "mean_field"} or LocalStep
         How each document's topics are found (the E-step). "auto" is "gibbs" if all counts of the first data are whole,
