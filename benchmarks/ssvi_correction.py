@@ -174,6 +174,7 @@ FORMS: dict[str, GlobalStep] = {
     "constant_half": ConstantShare(value=0.5),
     "softened_0.1": Softened(scale=0.1),
     "softened_0.3": Softened(scale=0.3),
+    "softened_0.3_variate": Ssvi(correction_sweeps=0, control_variate=True),
     "softened_1": Softened(scale=1.0),
     "softened_1_ramp_1": Ssvi(softening=1.0),
     "fading_0.3": Fading(scale=0.3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,16 @@ import numpy as np
 from ssvi.engine import State
 
 _FORMAT = "ssvi-state-1"
+
+
+def write_atomically(path: Path, write: Callable[[Any], Any], mode: str = "w") -> None:
+    """Write a file under another name and give it its own when it is whole."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open(mode, newline=None if "b" in mode else "") as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
 
 
 def save_state(state: State, path: str | os.PathLike[str]) -> None:
@@ -25,12 +36,7 @@ def save_state(state: State, path: str | os.PathLike[str]) -> None:
         "blocks": list(state.parameters),
     }
     arrays: dict[str, Any] = {f"lambda_{i}": lam for i, lam in enumerate(state.parameters.values())}
-    partial = target.with_name(target.name + ".partial")
-    with partial.open("wb") as file:
-        np.savez(file, meta=np.array(json.dumps(meta)), **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(target)
+    write_atomically(target, lambda file: np.savez(file, meta=np.array(json.dumps(meta)), **arrays), "wb")
 
 
 def load_state(path: str | os.PathLike[str]) -> State:

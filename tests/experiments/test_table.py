@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from ssvi.experiments.table import Table, distinct, mean_and_spread, select, write_atomically
+from ssvi.experiments.table import Table, distinct, mean_and_spread, select
+from ssvi.io import write_atomically
 
 ROWS = [
     {"name": "a", "eta": 0.01, "ramp": "on", "step": 3, "flag": True},

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.data.documents import Documents
+from ssvi.local_steps.bernoulli_mixture.common import add_ones
+from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import derive_key, uniform
 from ssvi.typing import Array
@@ -50,9 +52,7 @@ def _choose(
 ) -> int:
     """Draw a component for a row."""
     scores[:] = base + log_weights
-    for d in row:
-        for k in range(scores.size):
-            scores[k] += log_odds[d, k]
+    add_ones(row, log_odds, scores)
     scores[:] = np.exp(scores - scores.max())
     level = chance * scores.sum()
     last = 0
@@ -163,8 +163,7 @@ class CollapsedGibbsBernoulliMixture:
         if not 1 <= self.kept <= self.sweeps:
             raise ValueError(f"kept must be from 1 to sweeps = {self.sweeps}, not {self.kept}.")
         data = Documents.of(rows).tight()
-        if not np.all(data.counts == 1):
-            raise ValueError("a Bernoulli mixture needs zeros and ones: binarise the data.")
+        Gibbs().check(data)
         rng = np.random.default_rng(derive_key(self.random_state, "labels"))
         places = self.n_components or 2
         labels = rng.integers(0, places, len(data)) if self.n_components else np.zeros(len(data), np.int64)

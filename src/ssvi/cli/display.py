@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -66,9 +66,9 @@ class ExperimentDisplay(Reporter):
         self.progress.stop()
 
 
-def print_table(title: str, headings: list[str], lines: list[list[str]], **options: Any) -> None:
+def print_table(title: str, headings: list[str], lines: list[list[str]]) -> None:
     """Print a table on standard output."""
-    table = Table(title=title, **options)
+    table = Table(title=title)
     for number, heading in enumerate(headings):
         table.add_column(heading, justify="left" if number == 0 else "right")
     for line in lines:

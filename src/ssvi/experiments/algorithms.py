@@ -79,9 +79,8 @@ def pair(name: str) -> tuple[GlobalStep, LocalStep]:
     return global_step, local_step
 
 
-def warm_up(name: str, model_like: LDA, backend: Backend) -> None:
+def warm_up(name: str, model: LDA, backend: Backend) -> None:
     """Run two small steps, so that compiling is over before anything is timed."""
-    model = LDA(model_like.n_words, model_like.alpha, model_like.eta)
     _, documents = LDA(model.n_words, model.alpha, 1.0).simulate(np.random.default_rng(0), 300, length=20.0)
     algorithm = lda_algorithm(name, model, len(documents), PowerSchedule(), backend)
     engine.run(algorithm.steps, algorithm.start(0), documents, sweeps=2, batch_size=len(documents))

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from ssvi import io
 from ssvi.backends.base import Backend
 from ssvi.engine import State
-from ssvi.experiments.table import Row, Table, write_atomically
+from ssvi.experiments.table import Row, Table
+from ssvi.io import write_atomically
 
 _WRITTEN = ("measurements.csv", "conditions.json", "interrupted.npz", "interrupted.json", "summary.md", "figure.png")
 

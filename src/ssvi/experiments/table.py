@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ssvi.io import write_atomically
+
 Row = Mapping[str, Any]
-
-
-def write_atomically(path: Path, write: Callable[[Any], None], mode: str = "w") -> None:
-    """Write a file under another name and give it its own when it is whole."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open(mode, newline="" if "b" not in mode else None) as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 @dataclass

@@ -46,12 +46,18 @@ class Prepared:
 
 
 @kernel
-def _log_joint(ones: npt.NDArray[Any], base: Array, log_odds: Array, scores: Array) -> float:
-    """Fill in log p(y, z = k) for each k; return log p(y)."""
-    scores[:] = base
+def add_ones(ones: npt.NDArray[Any], log_odds: Array, scores: Array) -> None:
+    """Add to each component's score what a row's ones say."""
     for d in ones:
         for k in range(scores.size):
             scores[k] += log_odds[d, k]
+
+
+@kernel
+def _log_joint(ones: npt.NDArray[Any], base: Array, log_odds: Array, scores: Array) -> float:
+    """Fill in log p(y, z = k) for each k; return log p(y)."""
+    scores[:] = base
+    add_ones(ones, log_odds, scores)
     largest = scores.max()
     total = 0.0
     for k in range(scores.size):
