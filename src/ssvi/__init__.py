@@ -1,7 +1,7 @@
 """Structured stochastic variational inference (Hoffman and Blei, AISTATS 2015).
 
-The estimators live at the top: `ssvi.LatentDirichletAllocation`. Below them, `ssvi.engine` runs any model of
-`ssvi.models` with any of `ssvi.local_steps` and any of `ssvi.global_steps`.
+The estimators live at the top: `ssvi.LatentDirichletAllocation` and `ssvi.BernoulliMixture`. Below them, `ssvi.engine`
+runs any model of `ssvi.models` with any of `ssvi.local_steps` and any of `ssvi.global_steps`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ssvi.estimators.bernoulli_mixture import BernoulliMixture
     from ssvi.estimators.lda import LatentDirichletAllocation
 
 __version__ = "0.1.0"
-__all__ = ["LatentDirichletAllocation", "__version__"]
+__all__ = ["BernoulliMixture", "LatentDirichletAllocation", "__version__"]
 
-_HOMES = {"LatentDirichletAllocation": "ssvi.estimators.lda"}
+_HOMES = {
+    "BernoulliMixture": "ssvi.estimators.bernoulli_mixture",
+    "LatentDirichletAllocation": "ssvi.estimators.lda",
+}
 _PARTS = {"baselines", "engine", "evaluation", "io", "schedules"}
 
 

@@ -329,7 +329,7 @@ BAD_PARAMETERS = [
         {"local_step": "exact"},
         "local_step 'exact' is not known; the known ones are 'cvb0', 'gibbs', 'mean_field', 'auto'",
     ),
-    ({"learning_method": "both"}, "learning_method must be 'online' or 'batch'"),
+    ({"learning_method": "both"}, "learning_method must be 'auto', 'online' or 'batch'"),
     ({"learning_decay": -0.5}, "learning_decay must be a number of 0 or more"),
     ({"learning_scale": 0}, "learning_scale must be a positive number"),
     ({"batch_size": 0}, "batch_size must be an integer of 1 or more"),

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.data.documents import Documents
-from ssvi.local_steps.bernoulli_mixture.common import add_ones
+from ssvi.evaluation.mixtures import log_predictive
+from ssvi.local_steps.bernoulli_mixture.common import add_rows
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import derive_key, uniform
@@ -52,7 +53,7 @@ def _choose(
 ) -> int:
     """Draw a component for a row."""
     scores[:] = base + log_weights
-    add_ones(row, log_odds, scores)
+    add_rows(row, log_odds, scores)
     scores[:] = np.exp(scores - scores.max())
     level = chance * scores.sum()
     last = 0
@@ -188,12 +189,8 @@ class CollapsedGibbsBernoulliMixture:
 
     def score_samples(self, rows: Any) -> Array:
         """Return the log predictive probability of new rows, averaged over the kept sweeps."""
-        dense = np.zeros((len(data := Documents.of(rows).tight()), data.n_words))
-        dense[np.repeat(np.arange(len(data)), data.costs()), data.words] = 1.0
-        logs = []
-        for weights, means in self._samples:
-            joint = dense @ (np.log(means) - np.log1p(-means)).T + np.log1p(-means).sum(axis=1) + np.log(weights)
-            logs.append(np.logaddexp.reduce(joint, axis=1))
+        data = Documents.of(rows)
+        logs = [log_predictive(weights, means, data) for weights, means in self._samples]
         result: Array = np.logaddexp.reduce(logs, axis=0) - math.log(len(logs))
         return result
 

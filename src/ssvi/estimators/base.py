@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import takewhile
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,6 +23,7 @@ from ssvi.progress import Progress
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule
 
 _SMALLEST_BATCH, _LARGEST_BATCH = 128, 1_000
+_WHOLE_BATCH = 2_000  # "auto" takes no more rows than these at once
 
 
 class StochasticEstimator(BaseEstimator):
@@ -29,11 +31,12 @@ class StochasticEstimator(BaseEstimator):
 
     global_step: str | GlobalStep
     learning_method: str
-    learning_decay: float
-    learning_offset: float
-    learning_scale: float
+    learning_decay: float | None
+    learning_offset: float | None
+    learning_scale: float | None
     population_ramp: bool
-    max_iter: int
+    max_iter: int | None
+    tol: float | None = None
     batch_size: int | None
     total_samples: float | None
     n_jobs: int | None
@@ -45,9 +48,17 @@ class StochasticEstimator(BaseEstimator):
     random_state_: int
     n_iter_: int
     bound_: float
+    converged_: bool
     _state: State
     _n_distinct: int
     """How many different documents `fit` had, and `partial_fit` since."""
+
+    _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
+    """The steps by minibatches, for those of the learning parameters that are None."""
+    _batch_schedule: ClassVar[PowerSchedule] = PowerSchedule()
+    """The same where every step sees all data."""
+    _default_passes: ClassVar[tuple[int, int]] = (10, 10)
+    """What `max_iter=None` means by minibatches, and where every step sees all data."""
 
     @abstractmethod
     def _model(self) -> Model:
@@ -62,16 +73,18 @@ class StochasticEstimator(BaseEstimator):
         return hasattr(self, "_state")
 
     def _check_loop_parameters(self) -> None:
-        require("max_iter", self.max_iter, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
-        if self.batch_size is not None:
-            require("batch_size", self.batch_size, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        for name in ("max_iter", "batch_size"):
+            if getattr(self, name) is not None:
+                require(name, getattr(self, name), lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
         for name in ("learning_decay", "learning_offset"):
-            require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
+            if getattr(self, name) is not None:
+                require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
+        if self.learning_scale is not None:
+            require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
         if self.total_samples is not None:
             require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
-        if self.learning_method not in ("online", "batch"):
-            raise ValueError(f"learning_method must be 'online' or 'batch', not {self.learning_method!r}.")
+        if self.learning_method not in ("auto", "online", "batch"):
+            raise ValueError(f"learning_method must be 'auto', 'online' or 'batch', not {self.learning_method!r}.")
         if self.verbose != "auto" and not is_integer(self.verbose):
             raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
 
@@ -84,23 +97,38 @@ class StochasticEstimator(BaseEstimator):
     def _run(self, data: Any, local_step: LocalStep, label: str, monitors: Iterable[Callback] = ()) -> None:
         """Fit from the start: `max_iter` passes over the data."""
         self._start()
-        self._n_distinct = len(data)
+        self.converged_, self._n_distinct = False, len(data)
         batch_size = self._batch_size_for(len(data))
-        per_pass = -(-len(data) // batch_size)
-        schedule = self._schedule()
-        if self.learning_method == "batch" and not make_global_step(self.global_step).stochastic:
-            schedule = ConstantSchedule()
-        with Threads(self.n_jobs) as backend, Progress(self.max_iter * per_pass, label) as progress:
+        whole, per_pass = self._is_batch(len(data)), -(-len(data) // batch_size)
+        passes = self.max_iter or self._default_passes[whole]
+        ascent = whole and not make_global_step(self.global_step).stochastic
+        schedule = ConstantSchedule() if ascent else self._schedule(whole)
+        if ascent and self.tol is not None:
+            monitors = [*monitors, self._settling()]
+        with Threads(self.n_jobs) as backend, Progress(passes * per_pass, label) as progress:
             self._state = engine.run(
                 self._problem(local_step, schedule, len(data), backend),
                 self._state,
                 data,
-                sweeps=self.max_iter,
+                sweeps=passes,
                 batch_size=batch_size,
                 callbacks=[*self._callbacks(progress), *monitors],
             )
         self.n_iter_ = -(-self._state.step // per_pass)
         self.bound_ = self._bound(data)
+
+    def _settling(self) -> Callback:
+        """Return a callback that ends coordinate ascent once every block changes by less than `tol` of its mean."""
+        last, limit = self._state.parameters, self.tol or 0.0
+
+        def settled(state: State, info: Info) -> bool:
+            nonlocal last
+            pairs = [(last[name], lam) for name, lam in state.parameters.items()]
+            last = state.parameters
+            self.converged_ = all(np.abs(new - old).mean() < limit * np.abs(new).mean() for old, new in pairs)
+            return self.converged_
+
+        return settled
 
     def _run_further(self, data: Any, local_step: LocalStep, label: str) -> None:
         """Go on from where the last step left off: one step for each `batch_size` rows, in the order given."""
@@ -114,7 +142,7 @@ class StochasticEstimator(BaseEstimator):
         population = self.total_samples or (None if streaming else self._n_distinct)
         with Threads(self.n_jobs) as backend, Progress(self._state.step + len(starts), label) as progress:
             self._state = engine.follow(
-                self._problem(local_step, self._schedule(), population, backend),
+                self._problem(local_step, self._schedule(whole=False), population, backend),
                 self._state,
                 batches,
                 self._callbacks(progress),
@@ -124,12 +152,20 @@ class StochasticEstimator(BaseEstimator):
 
     def _batch_size_for(self, n: int) -> int:
         """Return the number of documents in a minibatch of `fit`."""
-        if self.learning_method == "batch":
+        if self._is_batch(n):
             return n
         return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), _LARGEST_BATCH)
 
-    def _schedule(self) -> Schedule:
-        return PowerSchedule(self.learning_decay, self.learning_offset, self.learning_scale)
+    def _is_batch(self, n: int) -> bool:
+        """Tell whether every step of `fit` sees all of n rows."""
+        if self.learning_method == "auto":
+            return n <= (self.batch_size or _WHOLE_BATCH)
+        return self.learning_method == "batch"
+
+    def _schedule(self, whole: bool) -> Schedule:
+        usual = self._batch_schedule if whole else self._online_schedule
+        own = {"decay": self.learning_decay, "offset": self.learning_offset, "scale": self.learning_scale}
+        return replace(usual, **{name: value for name, value in own.items() if value is not None})
 
     def _problem(
         self, local_step: LocalStep, schedule: Schedule, population: float | None, backend: Threads
@@ -160,4 +196,8 @@ class StochasticEstimator(BaseEstimator):
             return float("nan")
         documents = min(seen, len(data)) if len(steps) == len(self.history_) else len(data)
         whole = local * population / documents + engine.prior_bound(self._model(), self._state.parameters)
-        return whole / (population * float(data.lengths().mean()))
+        return whole / (population * self._units(data))
+
+    def _units(self, data: Any) -> float:
+        """Return by how many observed units a row counts, on average, in figures per unit."""
+        return 1.0

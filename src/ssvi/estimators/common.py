@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,9 @@ from ssvi.data.documents import Documents
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.registry import lookup
+
+# Tables of these types are taken as they are; others are converted to the first.
+NUMBERS = [np.dtype(code) for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")]
 
 
 @contextmanager
@@ -66,6 +69,28 @@ def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str
         met = False
     if not met:
         raise ValueError(f"{name} must be {wanted}, not {value!r}.")
+
+
+def positive_pair(name: str, value: Any) -> tuple[float, float]:
+    """Return the two positive numbers that a parameter must be."""
+    try:
+        first, second = (float(number) for number in value)
+        met = 0 < first < np.inf and 0 < second < np.inf
+    except (TypeError, ValueError):
+        met = False
+    if not met:
+        raise ValueError(f"{name} must be two positive numbers, not {value!r}.")
+    return first, second
+
+
+def check_same(wanted: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
+    """Raise if parameters of the model were changed since the first `partial_fit` or the last `fit`."""
+    changed = [name for name in wanted if wanted[name] != fitted[name]]
+    if changed:
+        raise ValueError(
+            f"{', '.join(changed)} changed since this model was fitted, and partial_fit goes on with the same model: "
+            "set it back, or call fit."
+        )
 
 
 def is_integer(value: Any) -> bool:

@@ -13,7 +13,7 @@ from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import check_counts, is_integer, make_local_step, require, unchanged_on_error
+from ssvi.estimators.common import NUMBERS, check_counts, is_integer, make_local_step, require, unchanged_on_error
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
@@ -24,8 +24,6 @@ from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
 _TRANSFORM_SWEEPS = 30
-# Other types are converted to the first of these.
-_COUNT_TYPES = [np.dtype(code) for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")]
 
 
 class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
@@ -49,9 +47,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     local_step : {"auto", "gibbs", "cvb0", "mean_field"} or LocalStep
         How each document's topics are found (the E-step). "auto" is "gibbs" if all counts of the first data are whole,
         else "mean_field".
-    learning_method : {"online", "batch"}
+    learning_method : {"online", "batch", "auto"}
         "online" goes by minibatches. "batch" sees all documents in every step; for global steps that draw nothing
-        ("mean_field", "map") the step size is then 1, which is coordinate ascent.
+        ("mean_field", "map") the step size is then 1, which is coordinate ascent. "auto" is "batch" for up to 2,000
+        documents.
     learning_decay, learning_offset, learning_scale : float
         kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ...
     population_ramp : bool
@@ -268,7 +267,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
         try:
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=_COUNT_TYPES, accept_large_sparse=True)
+            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
         except ValueError as error:
             if "could not convert string" not in str(error):
                 raise
@@ -326,6 +325,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 "n_components, doc_topic_prior or topic_word_prior has changed since this model was fitted, and "
                 "partial_fit goes on with the same model: set it back, or call fit."
             )
+
+    def _units(self, data: Documents) -> float:
+        return float(data.lengths().mean())
 
     def _model(self) -> LDA:
         return LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,11 @@ class BernoulliMixture(Model):
         means: Array = lam[..., 0] / lam.sum(axis=-1)
         return means
 
+    def rows_held(self, parameters: Mapping[str, Array]) -> Array:
+        """Return how many rows each component holds, as far as q's weights tell."""
+        held: Array = np.maximum(parameters["weights"][0] - self.concentration / self.n_components, 0.0)
+        return held
+
     def statistics(self, weights: Array, components: Array) -> dict[str, Array]:
         """Return t of some weights and components, each in the shape of its block."""
         with np.errstate(divide="ignore"):
@@ -87,6 +93,10 @@ class BernoulliMixture(Model):
         """Draw weights and components, then n rows."""
         weights = rng.dirichlet(np.full(self.n_components, self.concentration / self.n_components))
         components = rng.beta(*self.prior, (self.n_components, self.n_features))
+        rows, _ = self.sample(weights, components, rng, n)
+        return {"weights": weights[None], "components": components}, Documents.from_matrix(rows)
+
+    def sample(self, weights: Array, components: Array, rng: np.random.Generator, n: int) -> tuple[Any, Any]:
+        """Draw n rows given weights and components; return them and their components."""
         z = rng.choice(self.n_components, n, p=weights)
-        rows = rng.random((n, self.n_features)) < components[z]
-        return {"weights": weights[None], "components": components}, Documents.from_matrix(rows.astype(np.int8))
+        return (rng.random((n, self.n_features)) < components[z]).astype(np.int8), z

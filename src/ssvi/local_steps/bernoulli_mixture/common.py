@@ -22,6 +22,8 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, uniform
 from ssvi.typing import Array
 
+_NEGLIGIBLE = 40.0  # exp(-40) is 4e-18
+_FEW = 8  # an eighth of the components is few: then scattered additions are quicker than whole rows
 _LARGEST = 1e6  # log odds beyond this (a phi of 0 or 1) say no more than this, and infinities would meet as NaN
 
 
@@ -46,22 +48,31 @@ class Prepared:
 
 
 @kernel
-def add_ones(ones: npt.NDArray[Any], log_odds: Array, scores: Array) -> None:
-    """Add to each component's score what a row's ones say."""
-    for d in ones:
-        for k in range(scores.size):
-            scores[k] += log_odds[d, k]
+def add_rows(chosen: npt.NDArray[Any], table: Array, sums: Array) -> None:
+    """Add the chosen rows of a table to `sums`, four at a time: most of the time goes into loads and stores."""
+    whole = chosen.size - chosen.size % 4
+    for i in range(0, whole, 4):
+        first, second = table[chosen[i]], table[chosen[i + 1]]
+        third, fourth = table[chosen[i + 2]], table[chosen[i + 3]]
+        for k in range(sums.size):
+            sums[k] += (first[k] + second[k]) + (third[k] + fourth[k])
+    for i in range(whole, chosen.size):
+        row = table[chosen[i]]
+        for k in range(sums.size):
+            sums[k] += row[k]
 
 
 @kernel
-def _log_joint(ones: npt.NDArray[Any], base: Array, log_odds: Array, scores: Array) -> float:
-    """Fill in log p(y, z = k) for each k; return log p(y)."""
-    scores[:] = base
-    add_ones(ones, log_odds, scores)
+def _normalise(scores: Array) -> float:
+    """Turn log p(y, z = k) into p(z = k | y), in place; return log p(y)."""
     largest = scores.max()
     total = 0.0
     for k in range(scores.size):
-        total += math.exp(scores[k] - largest)
+        # What is left out is below the last digit of the sum.
+        value = math.exp(scores[k] - largest) if scores[k] > largest - _NEGLIGIBLE else 0.0
+        scores[k] = value
+        total += value
+    scores /= total
     return float(largest + math.log(total))
 
 
@@ -71,41 +82,83 @@ def responsibilities(
     words: npt.NDArray[Any],
     base: Array,
     log_odds: Array,
-    sampled: bool,
-    keys: Keys,
-    tallies: Array,
-    ones: Array,
     local: Array,
     log_probability: Array,
 ) -> None:
-    """Find p(z | y) of each row, or one draw from it.
-
-    Adds to `tallies` (K) and `ones` (features x K) the expected or drawn number of rows of each component, and of its
-    ones; fills in p(z | y) or the draw as `local`, and log p(y).
-    """
-    scores = np.empty(base.size)
+    """Fill in p(z | y) of each row as `local`, and log p(y)."""
     for n in range(indptr.size - 1):
-        row = words[indptr[n] : indptr[n + 1]]
-        log_probability[n] = _log_joint(row, base, log_odds, scores)
-        if sampled:
-            level, _ = uniform(keys[n])
-            chosen = 0
-            for k in range(base.size):
-                level -= math.exp(scores[k] - log_probability[n])
+        local[n] = base
+        add_rows(words[indptr[n] : indptr[n + 1]], log_odds, local[n])
+        log_probability[n] = _normalise(local[n])
+
+
+@kernel
+def draw_components(local: Array, keys: Keys) -> npt.NDArray[np.int64]:
+    """Replace each row of probabilities by a draw from it, a one among zeros; return the draws."""
+    drawn = np.empty(local.shape[0], np.int64)
+    for n in range(local.shape[0]):
+        level, _ = uniform(keys[n])
+        chosen = 0
+        for k in range(local.shape[1]):
+            if local[n, k] > 0.0:
                 chosen = k
+                level -= local[n, k]
                 if level < 0.0:
                     break
-            local[n, chosen] = 1.0
-            tallies[chosen] += 1.0
-            for d in row:
-                ones[d, chosen] += 1.0
-        else:
-            for k in range(base.size):
-                local[n, k] = math.exp(scores[k] - log_probability[n])
-                tallies[k] += local[n, k]
-            for d in row:
-                for k in range(base.size):
-                    ones[d, k] += local[n, k]
+        local[n] = 0.0
+        local[n, chosen] = 1.0
+        drawn[n] = chosen
+    return drawn
+
+
+@kernel
+def count_drawn(
+    indptr: npt.NDArray[np.int64], words: npt.NDArray[Any], drawn: npt.NDArray[np.int64], ones: Array
+) -> None:
+    """Add to `ones` (features x K) the ones of each row, in its component."""
+    for n in range(drawn.size):
+        for i in range(indptr[n], indptr[n + 1]):
+            ones[words[i], drawn[n]] += 1.0
+
+
+@kernel
+def _count_sure(
+    indptr: npt.NDArray[np.int64], words: npt.NDArray[Any], local: Array, ones: Array
+) -> npt.NDArray[np.int64]:
+    """Add to `ones` the expected ones of rows that few components explain; return the other rows."""
+    unsure = np.empty(local.shape[0], np.int64)
+    found, count = np.empty(local.shape[1], np.int64), 0
+    for n in range(local.shape[0]):
+        active = 0
+        for k in range(local.shape[1]):
+            found[active] = k
+            active += local[n, k] > 0.0
+        if active * _FEW > local.shape[1]:
+            unsure[count] = n
+            count += 1
+            continue
+        for i in range(indptr[n], indptr[n + 1]):
+            for j in range(active):
+                ones[words[i], found[j]] += local[n, found[j]]
+    return unsure[:count]
+
+
+@kernel
+def count_expected(indptr: npt.NDArray[np.int64], words: npt.NDArray[Any], local: Array, ones: Array) -> None:
+    """Add to `ones` (features x K) the expected ones: for each feature, the sum of its rows' responsibilities."""
+    unsure = _count_sure(indptr, words, local, ones)
+    starts = np.zeros(ones.shape[0] + 1, np.int64)
+    for n in unsure:
+        for i in range(indptr[n], indptr[n + 1]):
+            starts[words[i] + 1] += 1
+    starts = np.cumsum(starts)
+    rows, places = np.empty(starts[-1], np.int64), starts.copy()
+    for n in unsure:
+        for i in range(indptr[n], indptr[n + 1]):
+            rows[places[words[i]]] = n
+            places[words[i]] += 1
+    for d in range(ones.shape[0]):
+        add_rows(rows[starts[d] : starts[d + 1]], local, ones[d])
 
 
 class MixtureStep(LocalStep):
@@ -132,13 +185,15 @@ class MixtureStep(LocalStep):
     def run(self, model: BernoulliMixture, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle rows start, ..., stop - 1."""
         rows = prepared.rows.slice(start, stop)
-        tallies, ones = np.zeros(model.n_components), np.zeros((model.n_features, model.n_components))
-        local, log_probability = np.zeros((stop - start, model.n_components)), np.empty(stop - start)
-        responsibilities(
-            rows.indptr, rows.words, prepared.base, prepared.log_odds, self.sampled, keys,
-            tallies, ones, local, log_probability,
-        )  # fmt: skip
-        return LocalResult({"weights": tallies, "components": ones}, local, self._bound(log_probability))
+        local, log_probability = np.empty((stop - start, model.n_components)), np.empty(stop - start)
+        responsibilities(rows.indptr, rows.words, prepared.base, prepared.log_odds, local, log_probability)
+        ones = np.zeros((model.n_features, model.n_components))
+        if self.sampled:
+            count_drawn(rows.indptr, rows.words, draw_components(local, keys), ones)
+        else:
+            count_expected(rows.indptr, rows.words, local, ones)
+        eta_hat = {"weights": local.sum(axis=0), "components": ones}
+        return LocalResult(eta_hat, local, self._bound(log_probability))
 
     @abstractmethod
     def _bound(self, log_probability: Array) -> float | None:

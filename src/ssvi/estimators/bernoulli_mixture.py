@@ -1,0 +1,280 @@
+"""A Dirichlet process mixture of Bernoulli products in the form of a scikit-learn mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import DensityMixin
+from sklearn.preprocessing import binarize
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ssvi.backends.threads import Threads
+from ssvi.data.documents import Documents
+from ssvi.engine import Callback
+from ssvi.estimators.base import StochasticEstimator
+from ssvi.estimators.common import (
+    NUMBERS,
+    check_same,
+    is_integer,
+    make_local_step,
+    make_seed,
+    positive_pair,
+    require,
+    unchanged_on_error,
+)
+from ssvi.evaluation.mixtures import log_predictive
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.bernoulli_mixture.exact import Exact
+from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
+from ssvi.numerics.random import derive_keys
+from ssvi.schedules import PowerSchedule
+from ssvi.typing import Array
+
+
+class BernoulliMixture(DensityMixin, StochasticEstimator):
+    """Clusters of binary rows, as many as the data need: a truncated Dirichlet process mixture of Bernoulli products.
+
+    It has the ways of `sklearn.mixture`, which has no mixture for binary data. Rows x features of zeros and ones come
+    dense or sparse; the time of a step grows with the number of ones.
+
+    Parameters
+    ----------
+    n_components : int
+        K, the most components there can be. Those that are not needed stay empty (`n_active_`).
+    weight_concentration_prior : float
+        alpha, the concentration of the Dirichlet process: the weights are Dirichlet(alpha / K). About
+        alpha log(1 + N / alpha) of N rows are expected to begin a component of their own.
+    mean_prior : (float, float)
+        a and b of the Beta(a, b) prior of each feature's probability in each component.
+    binarize : float or None
+        Values above it are ones, all others zeros (0 leaves binary data as it is). None: the data must be binary.
+    global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
+        How q of weights and components is updated.
+    local_step : {"gibbs", "exact"} or LocalStep
+        A draw of each row's component, or its probabilities. Draws escape from poor optima; steps that draw nothing
+        else ("mean_field", "map") are at their best with "exact".
+    learning_method : {"auto", "online", "batch"}
+        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows. In
+        batch mode with a `global_step` that draws nothing the step size is 1 (coordinate ascent).
+    learning_decay, learning_offset, learning_scale : float, optional
+        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.5, 0 and 10 where every step
+        sees all rows, else 0.6, 10 and 1.
+    population_ramp : bool
+        Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
+    max_iter : int, optional
+        Passes over the data; by default 1,500 where every step sees all rows, else 20.
+    tol : float
+        Coordinate ascent stops when q's parameters change by less than this share of their mean, in the mean.
+    batch_size : int, optional
+        Rows in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000.
+    total_samples : int, optional
+        N for `partial_fit`: how many rows there will be. By default as many as there were so far.
+    active_share : float
+        A component is active if it holds this share of the rows, and half a row at the least.
+    n_jobs : int, optional
+        Threads; -1 is all processors. The result does not depend on it.
+    verbose : int or "auto"
+        Show progress; "auto" does on a terminal, once a fit takes more than two seconds.
+    random_state : int, RandomState, Generator or None
+        The seed.
+    callbacks : sequence of functions (State, Info) -> bool, optional
+        Called after every step; a true answer ends the fit.
+
+    Attributes
+    ----------
+    weights_ : (K,)
+        E_q[pi].
+    means_ : (K, D)
+        E_q[phi], the prototypes.
+    n_active_ : int
+        How many components are active; see `active_share`.
+    bound_ : float
+        An estimate of the evidence lower bound per row; NaN if the local step optimises none.
+    converged_ : bool
+        Whether `tol` ended the fit.
+    history_ : list of Info
+        What happened in each step.
+    n_iter_, n_batch_iter_ : int
+        Passes over the data begun, and steps taken.
+    random_state_ : int
+        The seed that was used.
+    n_features_in_, feature_names_in_ : int, array
+        The number of features and, where X had names, their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ssvi import BernoulliMixture
+    >>> rows = np.repeat([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], 30, axis=0)
+    >>> mixture = BernoulliMixture(10, max_iter=200, random_state=0).fit(rows)
+    >>> mixture.n_active_
+    2
+    >>> len(set(mixture.predict(rows[:30]))), len(set(mixture.predict(rows)))
+    (1, 2)
+
+    """
+
+    _batch_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 0.0, 10.0)
+    _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        weight_concentration_prior: float = 1.0,
+        mean_prior: tuple[float, float] = (1.0, 1.0),
+        binarize: float | None = 0.0,
+        global_step: str | GlobalStep = "ssvi_a",
+        local_step: str | LocalStep = "gibbs",
+        learning_method: str = "auto",
+        learning_decay: float | None = None,
+        learning_offset: float | None = None,
+        learning_scale: float | None = None,
+        population_ramp: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-5,
+        batch_size: int | None = None,
+        total_samples: int | None = None,
+        active_share: float = 1e-3,
+        n_jobs: int | None = None,
+        verbose: int | str = "auto",
+        random_state: Any = None,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.weight_concentration_prior = weight_concentration_prior
+        self.mean_prior = mean_prior
+        self.binarize = binarize
+        self.global_step = global_step
+        self.local_step = local_step
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.learning_scale = learning_scale
+        self.population_ramp = population_ramp
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.total_samples = total_samples
+        self.active_share = active_share
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit a mixture to rows x features, from a fresh start."""
+        with unchanged_on_error(self):
+            rows = self._rows(X, reset=True)
+            self._fitted = self._wanted()
+            self._run(rows, self._local_step(), Model.name)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
+
+        Every row counts as a new one, unless `total_samples` tells how many there are.
+        """
+        first = not self.__sklearn_is_fitted__()
+        with unchanged_on_error(self):
+            rows = self._rows(X, reset=first)
+            if first:
+                self._fitted = self._wanted()
+                self._start()
+            check_same(self._wanted(), self._fitted)
+            self._run_further(rows, self._local_step(), Model.name)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Fit, then return the same rows' components."""
+        return self.fit(X).predict(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return each row's most probable component."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each component given each row, rows x K, at `weights_` and `means_`."""
+        check_is_fitted(self)
+        rows, model = self._rows(X, reset=False), self._model()
+        views = model.statistics(self.weights_, self.means_)
+        with Threads(self.n_jobs) as backend:
+            return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log probability of each row, at `weights_` and `means_`."""
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        with Threads(self.n_jobs) as backend:
+            return log_predictive(self.weights_, self.means_, rows, backend=backend)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability of a row."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, Any]:
+        """Return so many new rows from the fitted mixture, and the component of each.
+
+        `random_state` is the estimator's own by default.
+        """
+        check_is_fitted(self)
+        require("n_samples", n_samples, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        seed = self.random_state_ if random_state is None else make_seed(random_state)
+        return self._model().sample(self.weights_, self.means_, np.random.default_rng(seed), n_samples)
+
+    @property
+    def weights_(self) -> Array:
+        """E_q[pi]."""
+        check_is_fitted(self)
+        return self._model().mean_weights(self._state.parameters)
+
+    @property
+    def means_(self) -> Array:
+        """E_q[phi]."""
+        check_is_fitted(self)
+        return self._model().mean_components(self._state.parameters)
+
+    @property
+    def n_active_(self) -> int:
+        """How many components hold a share `active_share` of the rows, and half a row at the least."""
+        check_is_fitted(self)
+        held = self._model().rows_held(self._state.parameters)
+        return int(np.count_nonzero(held >= max(0.5, self.active_share * held.sum())))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _rows(self, X: Any, *, reset: bool) -> Documents:
+        """Check parameters and data; return the rows by their ones."""
+        self._check_loop_parameters()
+        require("n_components", self.n_components, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        require("tol", self.tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
+        require("active_share", self.active_share, lambda v: 0 <= v <= 1, "from 0 to 1")
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+        if self.binarize is not None:
+            require("binarize", self.binarize, lambda v: -np.inf < v < np.inf, "a number, or None")
+            X = binarize(X, threshold=self.binarize)
+        rows = Documents.from_matrix(X)
+        Exact().check(rows)
+        return rows
+
+    def _wanted(self) -> dict[str, Any]:
+        """Return the parameters that a fit cannot change later."""
+        alpha = self.weight_concentration_prior
+        require("weight_concentration_prior", alpha, lambda v: 0 < v < np.inf, "a positive number")
+        return {
+            "n_components": int(self.n_components),
+            "weight_concentration_prior": float(alpha),
+            "mean_prior": positive_pair("mean_prior", self.mean_prior),
+        }
+
+    def _model(self) -> Model:
+        return Model(self.n_features_in_, *self._fitted.values())
+
+    def _local_step(self) -> LocalStep:
+        return make_local_step(self.local_step, Model.name)
