@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
+from ssvi.local_steps.splits import pull_towards
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
@@ -29,18 +30,6 @@ def _expected_log_weights(gamma: Array, theta: npt.NDArray[Any]) -> float:
         value = math.exp(digamma(gamma[k]) - largest)
         theta[k] = value if value > _NEGLIGIBLE else 0.0
     return largest
-
-
-@kernel
-def _one_round(
-    rows: npt.NDArray[Any], counts: npt.NDArray[Any], theta: npt.NDArray[Any], pull: npt.NDArray[Any]
-) -> None:
-    """Set pull_k = sum_i n_i rows_ik / (rows_i . theta), so that theta_k pull_k is topic k's expected count."""
-    pull[:] = 0
-    for i in range(counts.size):
-        share = counts[i] / dot(rows[i], theta)
-        for k in range(theta.size):
-            pull[k] += share * rows[i, k]
 
 
 @kernel
@@ -107,7 +96,7 @@ def mean_field_documents(
         gamma[d] = alpha + own.sum() / n_topics
         for _ in range(max_rounds):
             _expected_log_weights(gamma[d], theta)
-            _one_round(rows, own, theta, pull)
+            pull_towards(rows, own, theta, pull)
             change = 0.0
             for k in range(n_topics):
                 updated = alpha[k] + theta[k] * pull[k]

@@ -1,0 +1,164 @@
+"""What the local steps of the gamma process factorisation share.
+
+Given weights and dictionary, a count Y_nf is a sum of Poisson counts z_nfk of mean theta_k W_kf H_nk. Given H it splits
+in proportion to these means; given z, H_nk ~ Gamma(b + sum_f z_nfk, b + theta_k sum_f W_kf), the sum over the features
+that are not missing in frame n. A frame costs its entries times K; nothing is ever as large as all entries times K.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.data.documents import Documents
+from ssvi.data.frames import Frames
+from ssvi.local_steps.base import LocalResult, LocalStep
+from ssvi.models.gamma_process_nmf import GammaProcessNMF
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.random import Keys
+from ssvi.typing import Array
+
+# Relative to the largest of a feature's weights, and of a frame's activations: far below what matters, and far enough
+# above the smallest normal single-precision number (1e-38) that no product is subnormal, which would be slow.
+_SMALLEST_WEIGHT = 1e-18
+SMALLEST_ACTIVITY = 1e-15
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A minibatch, and the view in the form that the kernels want.
+
+    Attributes
+    ----------
+    frames : Frames
+        The minibatch, its values in the kernels' precision.
+    weights : (F, K)
+        exp(t) of theta_k W_kf, divided by each feature's largest: how a count splits does not mind the factor.
+    log_scale : (F,)
+        The logarithm of what each row was divided by.
+    theta : (K,)
+        theta_k as it enters the rates.
+    spectra : (F, K)
+        W_kf as it enters the rates.
+    means : (F, K)
+        Their product.
+    rates : (K,)
+        b + the sum of `means` over all features: the rate of H_nk where nothing is missing.
+
+    """
+
+    frames: Frames
+    weights: npt.NDArray[np.floating[Any]]
+    log_scale: Array
+    theta: Array
+    spectra: Array
+    means: Array
+    rates: Array
+
+
+@kernel
+def frame_rates(missing: npt.NDArray[Any], means: Array, whole: Array, rates: Array) -> None:
+    """Fill in the rates of one frame's activations: those of a whole frame less what is missing."""
+    rates[:] = whole
+    for f in missing:
+        for k in range(rates.size):
+            rates[k] -= means[f, k]
+
+
+@kernel
+def gather(columns: npt.NDArray[Any], weights: npt.NDArray[Any], buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Copy the weights of a frame's features into consecutive rows of the buffer."""
+    rows = buffer[: columns.size]
+    for i in range(columns.size):
+        rows[i] = weights[columns[i]]
+    return rows
+
+
+@kernel
+def most_entries(indptr: npt.NDArray[np.int64]) -> int:
+    """Return the largest number of entries of a frame."""
+    largest = 0
+    for n in range(indptr.size - 1):
+        largest = max(largest, indptr[n + 1] - indptr[n])
+    return largest
+
+
+@kernel
+def scaled_activity(activations: Array, activity: npt.NDArray[Any]) -> float:
+    """Fill in activations relative to the largest, which is returned, and not smaller than what is fast."""
+    largest = float(activations.max())
+    for k in range(activations.size):
+        activity[k] = max(activations[k] / largest, SMALLEST_ACTIVITY)
+    return largest
+
+
+@kernel
+def add_missing(missing: npt.NDArray[Any], activations: Array, missed: Array) -> None:
+    """Add a frame's activations to those that the features missing in it did not see."""
+    for f in missing:
+        for k in range(activations.size):
+            missed[f, k] += activations[k]
+
+
+class FactorisationStep(LocalStep):
+    """A local step of GaP-KL-NMF: `prepare` and `finish` are the same for all."""
+
+    model = "gamma_process_nmf"
+    precision: str
+
+    def prepare(self, model: GammaProcessNMF, views: Mapping[str, Array], batch: Frames) -> Prepared:
+        """Lay out theta_k W_kf feature by feature."""
+        theta, dictionary = views["weights"], views["dictionary"]
+        dtype = np.dtype(self.precision)
+        logs = dictionary[..., 0].T + theta[:, 0]
+        log_scale = logs.max(axis=1)
+        weights = np.empty(logs.shape, dtype)
+        np.exp(logs - log_scale[:, None], out=weights, casting="same_kind")
+        np.maximum(weights, dtype.type(_SMALLEST_WEIGHT), out=weights)
+        shares, spectra = -theta[:, 1], np.ascontiguousarray(-dictionary[..., 1].T)
+        means = spectra * shares
+        frames = batch.tight()
+        values = frames.values
+        in_precision = Documents(values.indptr, values.words, values.counts.astype(dtype), values.n_words)
+        rates = model.activation_shape + means.sum(axis=0)
+        return Prepared(Frames(in_precision, frames.missing), weights, log_scale, shares, spectra, means, rates)
+
+    def run(self, model: GammaProcessNMF, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
+        """Handle frames start, ..., stop - 1; `local` is their activations H."""
+        frames = prepared.frames.slice(start, stop)
+        shares = np.zeros_like(prepared.weights)
+        missed = np.zeros(prepared.means.shape if frames.missing.costs().any() else (0, model.n_components))
+        activations = np.empty((stop - start, model.n_components))
+        bound = self._handle(model, prepared, frames, keys, activations, shares, missed)
+        sums = {"shares": shares, "activity": activations.sum(axis=0)}
+        if len(missed):
+            sums["missed"] = missed
+        return LocalResult(sums, activations, bound)
+
+    @abstractmethod
+    def _handle(
+        self, model: GammaProcessNMF, prepared: Prepared, frames: Frames, keys: Keys, activations: Array,
+        shares: npt.NDArray[Any], missed: Array,
+    ) -> float | None:  # fmt: skip
+        """Fill in activations and missed, add up shares (see `_counts`); return a bound if there is one."""
+
+    def _counts(self, prepared: Prepared, shares: Array) -> Array:
+        """Return the counts by feature and component."""
+        counts: Array = shares * prepared.weights
+        return counts
+
+    def finish(self, model: GammaProcessNMF, prepared: Prepared, result: LocalResult) -> LocalResult:
+        """Form each block's statistics, counts and exposure, given the other block's view."""
+        counts = self._counts(prepared, result.eta_hat["shares"])
+        activity = result.eta_hat["activity"] - result.eta_hat.get("missed", 0.0)  # (K,), or (F, K)
+        seen = np.broadcast_to(np.maximum(activity, 0.0), counts.shape)
+        eta_hat = {
+            "weights": np.stack([counts.sum(axis=0), (prepared.spectra * seen).sum(axis=0)], axis=-1),
+            "dictionary": np.stack([counts.T, (prepared.theta * seen).T], axis=-1),
+        }
+        return LocalResult(eta_hat, result.local, result.bound)

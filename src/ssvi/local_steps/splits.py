@@ -1,0 +1,34 @@
+"""Splitting counts among components in proportion to rows . activity: the inner loop of several local steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.vectors import dot
+
+
+@kernel
+def pull_towards(
+    rows: npt.NDArray[Any], counts: npt.NDArray[Any], activity: npt.NDArray[Any], pull: npt.NDArray[Any]
+) -> None:
+    """Set pull_k = sum_i n_i rows_ik / (rows_i . activity), so that activity_k pull_k is k's expected count.
+
+    Four rows at a time: each pass over `pull` costs a load and a store, and most of the time goes there.
+    """
+    pull[:] = 0
+    whole = counts.size - counts.size % 4
+    for i in range(0, whole, 4):
+        first, second, third, fourth = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        a = counts[i] / dot(first, activity)
+        b = counts[i + 1] / dot(second, activity)
+        c = counts[i + 2] / dot(third, activity)
+        d = counts[i + 3] / dot(fourth, activity)
+        for k in range(activity.size):
+            pull[k] += (a * first[k] + b * second[k]) + (c * third[k] + d * fourth[k])
+    for i in range(whole, counts.size):
+        share = counts[i] / dot(rows[i], activity)
+        for k in range(activity.size):
+            pull[k] += share * rows[i, k]

@@ -1,0 +1,109 @@
+"""Poisson factorisation with a gamma process prior of the components' weights (GaP-KL-NMF; Nakano et al. 2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvi.data.frames import Frames
+from ssvi.families.gamma import Gamma
+from ssvi.models.base import Block, Model
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class GammaProcessNMF(Model):
+    """W_kf ~ Gamma(a, a), H_nk ~ Gamma(b, b), theta_k ~ Gamma(alpha / K, alpha c), Y_nf ~ Poisson(sum theta W H).
+
+    Blocks: `weights` (K x 2, theta) and `dictionary` (K x F x 2, W). A frame n is a row of Y, its activations H_n are
+    local. With alpha fixed and K large, theta approaches a gamma process: a few weights matter, all others are near 0.
+    The two blocks are conjugate each given the other, so each one's statistics are formed at the other's view.
+
+    Attributes
+    ----------
+    n_features : int
+        F.
+    n_components : int
+        K.
+    dictionary_shape : float
+        a.
+    activation_shape : float
+        b.
+    concentration : float
+        alpha.
+    inverse_scale : float
+        c: under the prior an entry of Y has mean 1 / c.
+    start_shape : float
+        The dictionary starts at gamma draws of this shape and mean 1.
+
+    """
+
+    n_features: int
+    n_components: int
+    dictionary_shape: float = 0.25
+    activation_shape: float = 0.2
+    concentration: float = 1.0
+    inverse_scale: float = 1.0
+    start_shape: float = 1.0
+
+    name = "gamma_process_nmf"
+
+    def blocks(self) -> Mapping[str, Block]:
+        """Return the weights and the dictionary."""
+        a, alpha = self.dictionary_shape, self.concentration
+        weights = np.array([alpha / self.n_components, alpha * self.inverse_scale])
+        return {
+            "weights": Block(Gamma(), weights, (self.n_components, 2)),
+            "dictionary": Block(Gamma(), np.array([a, a]), (self.n_components, self.n_features, 2)),
+        }
+
+    def init(self, rng: np.random.Generator) -> dict[str, Array]:
+        """Return lambda at random: all weights alike, all spectra flat but for noise, as if of a hundred counts."""
+        level = rng.gamma(self.start_shape, 1.0 / self.start_shape, (self.n_components, self.n_features))
+        strength = 100.0
+        shape = np.full(self.n_components, strength)
+        return {
+            "weights": np.stack([shape, shape * self.n_components * self.inverse_scale], axis=-1),
+            "dictionary": np.stack([strength * np.maximum(level, 1e-3), np.full_like(level, strength)], axis=-1),
+        }
+
+    def mean_weights(self, parameters: Mapping[str, Array]) -> Array:
+        """Return E_q[theta]."""
+        lam = parameters["weights"]
+        weights: Array = lam[..., 0] / lam[..., 1]
+        return weights
+
+    def mean_dictionary(self, parameters: Mapping[str, Array]) -> Array:
+        """Return E_q[W], components x features."""
+        lam = parameters["dictionary"]
+        dictionary: Array = lam[..., 0] / lam[..., 1]
+        return dictionary
+
+    def counts_held(self, parameters: Mapping[str, Array]) -> Array:
+        """Return how much of the data's total each component accounts for, as far as q's weights tell."""
+        held: Array = np.maximum(parameters["weights"][:, 0] - self.concentration / self.n_components, 0.0)
+        return held
+
+    def statistics(self, weights: Array, dictionary: Array) -> dict[str, Array]:
+        """Return t of some weights and spectra, each in the shape of its block."""
+        with np.errstate(divide="ignore"):
+            return {
+                "weights": np.stack([np.log(weights), -weights], axis=-1),
+                "dictionary": np.stack([np.log(dictionary), -dictionary], axis=-1),
+            }
+
+    @classmethod
+    def example(cls) -> GammaProcessNMF:
+        """Return four components over nine features."""
+        return cls(9, 4, 0.5, 0.6, 2.0, 0.1)
+
+    def simulate(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], Frames]:
+        """Draw weights and dictionary, then n frames."""
+        a, b, alpha, size = self.dictionary_shape, self.activation_shape, self.concentration, self.n_components
+        weights = rng.gamma(alpha / size, 1.0 / (alpha * self.inverse_scale), size)
+        dictionary = rng.gamma(a, 1.0 / a, (size, self.n_features))
+        activations = rng.gamma(b, 1.0 / b, (n, size))
+        counts = rng.poisson((activations * weights) @ dictionary)
+        return {"weights": weights, "dictionary": dictionary}, Frames.from_matrix(counts)
