@@ -1,7 +1,8 @@
 """Structured stochastic variational inference (Hoffman and Blei, AISTATS 2015).
 
-The estimators live at the top: `ssvi.LatentDirichletAllocation` and `ssvi.BernoulliMixture`. Below them, `ssvi.engine`
-runs any model of `ssvi.models` with any of `ssvi.local_steps` and any of `ssvi.global_steps`.
+The estimators live at the top: `ssvi.LatentDirichletAllocation`, `ssvi.BernoulliMixture` and `ssvi.GammaProcessNMF`.
+Below them, `ssvi.engine` runs any model of `ssvi.models` with any of `ssvi.local_steps` and any of
+`ssvi.global_steps`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ssvi.estimators.bernoulli_mixture import BernoulliMixture
+    from ssvi.estimators.gamma_process_nmf import GammaProcessNMF
     from ssvi.estimators.lda import LatentDirichletAllocation
 
 __version__ = "0.1.0"
-__all__ = ["BernoulliMixture", "LatentDirichletAllocation", "__version__"]
+__all__ = ["BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation", "__version__"]
 
 _HOMES = {
     "BernoulliMixture": "ssvi.estimators.bernoulli_mixture",
+    "GammaProcessNMF": "ssvi.estimators.gamma_process_nmf",
     "LatentDirichletAllocation": "ssvi.estimators.lda",
 }
 _PARTS = {"baselines", "engine", "evaluation", "io", "schedules"}

@@ -280,8 +280,8 @@ BAD_DATA = [
     (np.array([[1.0, -2.0], [0.0, 1.0]]), "Negative values in data passed to .*: -2.0 at row 0, column 1"),
     (np.array([[1.0, np.nan]]), "contains NaN"),
     (np.array([[1.0, np.inf]]), "contains infinity"),
-    (np.zeros((3, 2)), "There are no words"),
-    (sparse.csr_array((3, 2)), "There are no words"),
+    (np.zeros((3, 2)), "There is nothing but zeros"),
+    (sparse.csr_array((3, 2)), "There is nothing but zeros"),
     (["the cat sat", "on the mat"], r"Expected 2D array|there is text in it"),
     (np.array([["the cat", "sat"]], dtype=object), "there is text in it: count its words first"),
 ]

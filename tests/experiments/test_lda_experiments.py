@@ -57,7 +57,7 @@ def test_every_experiment_runs_and_is_drawn(experiment, corpus_file, tmp_path):
     assert np.isfinite([row["score"] for row in rows]).all()
     headings, lines = experiment.summary(rows)
     assert all(len(line) == len(headings) for line in lines)
-    experiment.draw(rows, tmp_path / "figure.png")
+    experiment.draw(rows, tmp_path / "figure.png", setting)
     assert (tmp_path / "figure.png").read_bytes()[:4] == b"\x89PNG"
     # Nothing is measured twice.
     again = reproduce(experiment, setting, tmp_path, Threads(), Interrupt(0))

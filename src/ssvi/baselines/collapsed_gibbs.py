@@ -187,6 +187,16 @@ class CollapsedGibbsBernoulliMixture:
         self.labels_, self.n_active_ = labels, self.history_[-1]
         return self
 
+    def posterior_means(self) -> tuple[Array, Array]:
+        """Return the weights and means, averaged over the kept sweeps with their labels as they are (truncated form).
+
+        Where components change their places within these sweeps, the averages blur them; `score_samples` does not.
+        """
+        if self.n_components is None:
+            raise ValueError("the infinite form numbers its components anew each sweep: their means have no average.")
+        weights, means = zip(*self._samples, strict=True)
+        return np.mean(weights, axis=0), np.mean(means, axis=0)
+
     def score_samples(self, rows: Any) -> Array:
         """Return the log predictive probability of new rows, averaged over the kept sweeps."""
         data = Documents.of(rows)

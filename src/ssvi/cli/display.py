@@ -12,6 +12,8 @@ from rich.table import Table
 from ssvi.experiments.base import Reporter
 from ssvi.experiments.table import Row
 
+_SHOWN = ("step", "seconds", "score", "elbo", "kl", "recovered", "used")
+
 
 class ExperimentDisplay(Reporter):
     """Two bars, for the trials and for the steps of the one that is running; plain lines where there is no terminal."""
@@ -48,7 +50,7 @@ class ExperimentDisplay(Reporter):
     def measured(self, row: Row) -> None:
         """Print what was measured, where there are no bars."""
         if not self.console.is_terminal:
-            shown = {name: row[name] for name in ("step", "seconds", "score", "elbo") if name in row}
+            shown = {name: row[name] for name in _SHOWN if name in row}
             text = ", ".join(f"{name} {value:g}" for name, value in shown.items())
             self.console.print(f"{self.latest}: {text}", soft_wrap=True, highlight=False)
 

@@ -103,7 +103,7 @@ def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int, restart:
         typer.echo("no figure: matplotlib is not installed (pip install 'ssvi[plots]').")
         return
     figure = folder / "figure.png"
-    experiment.draw(rows, figure)
+    experiment.draw(rows, figure, setting)
     typer.echo(f"figure: {figure}")
 
 

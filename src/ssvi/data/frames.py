@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.data.documents import Documents
-from ssvi.numerics.random import Keys
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,11 @@ class Frames:
         """The number of columns."""
         return self.values.n_words
 
+    @property
+    def n_known(self) -> int:
+        """The number of entries that are not missing."""
+        return len(self) * self.n_features - int(self.missing.costs().sum())
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -70,7 +74,3 @@ class Frames:
     def costs(self) -> npt.NDArray[np.int64]:
         """Return the number of entries of each frame that are not known zeros."""
         return self.values.costs() + self.missing.costs()
-
-    def content_keys(self, key: int) -> Keys:
-        """Return one random stream a frame that depends on its entries, not on its place."""
-        return self.values.content_keys(key)

@@ -99,7 +99,7 @@ def is_integer(value: Any) -> bool:
 
 
 def check_counts(documents: Documents, where: str, *, allow_empty: bool = False) -> None:
-    """Raise if a count is negative or, unless that is allowed, if there are no words at all."""
+    """Raise if a count is negative or, unless that is allowed, if there is nothing at all."""
     counts = documents.counts
     if counts.size and counts.min() < 0:
         entry = int(np.argmin(counts))
@@ -109,4 +109,4 @@ def check_counts(documents: Documents, where: str, *, allow_empty: bool = False)
             f"{documents.words[entry]}; counts must be 0 or more."
         )
     if not allow_empty and not counts.any():
-        raise ValueError(f"There are no words in the data passed to {where}: every count is 0.")
+        raise ValueError(f"There is nothing but zeros in the data passed to {where}.")

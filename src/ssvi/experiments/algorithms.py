@@ -10,9 +10,9 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.baselines.sgrld import Sgrld, langevin_schedule
-from ssvi.engine import Info, State
+from ssvi.engine import State
 from ssvi.global_steps.base import GlobalStep
-from ssvi.local_steps.base import Batch, LocalStep
+from ssvi.local_steps.base import LocalStep
 from ssvi.models.lda import LDA
 from ssvi.registry import lookup
 from ssvi.schedules import PowerSchedule, Schedule
@@ -35,19 +35,6 @@ class Algorithm:
     steps: engine.Steps
     start: Callable[[int], State]
     topics: Callable[[State], Array]
-
-
-@dataclass(frozen=True)
-class Switch:
-    """One algorithm until so many documents have been seen, then another, from the lambda of the first."""
-
-    first: engine.Steps
-    then: engine.Steps
-    documents: int
-
-    def step(self, state: State, batch: Batch) -> tuple[State, Info]:
-        """Take a step of whichever is running."""
-        return (self.first if state.documents_seen < self.documents else self.then).step(state, batch)
 
 
 def lda_algorithm(

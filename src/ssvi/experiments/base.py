@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,6 +38,12 @@ class Reporter:
 def option(default: Any, text: str, *, grid: bool = False) -> Any:
     """Declare a field of a setting, with its help. Those of the grid say which trials there are, others how each is."""
     return dataclasses.field(default=default, metadata={"help": text, "grid": grid})
+
+
+def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str) -> None:
+    """Raise one clear sentence unless the value of an option meets the condition."""
+    if not condition(value):
+        raise ValueError(f"{name.replace('_', '-')} must be {wanted}, not {value}.")
 
 
 class Experiment(ABC):
@@ -77,7 +83,7 @@ class Experiment(ABC):
         """Return the headings and lines of the table that a person wants to see."""
 
     @abstractmethod
-    def draw(self, rows: Sequence[Row], path: Path) -> None:
+    def draw(self, rows: Sequence[Row], path: Path, setting: Any) -> None:
         """Draw the paper's figure from the rows."""
 
     @abstractmethod

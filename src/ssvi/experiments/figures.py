@@ -87,6 +87,38 @@ def range_point(panel: Any, column: int, values: Sequence[float]) -> None:
     panel.errorbar([column], [mean], yerr=bar, fmt="o", color=_COLOURS[0], capsize=4)
 
 
+@contextmanager
+def dot_panels(path: Path, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Give two panels side by side with a line for each name; write the file at the end."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 0.42 * len(names) + 1.2), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    yield left, right
+    left.set_yticks(range(len(names)), list(names))
+    left.invert_yaxis()
+    for panel in (left, right):
+        panel.grid(axis="x", alpha=0.3)
+    figure.savefig(path, dpi=130)
+
+
+def dots(panel: Any, line: int, values: Sequence[float]) -> None:
+    """Draw values as dots on a line, and a stroke at their mean."""
+    colour = _COLOURS[line % len(_COLOURS)]
+    panel.plot(values, [line] * len(values), "o", color=colour, alpha=0.6, markersize=5)
+    panel.plot([np.mean(values)], [line], "|", color=colour, markersize=18, markeredgewidth=2)
+
+
+def span(values: Sequence[float]) -> str:
+    """Write the least and the largest of some values.
+
+    >>> span([53, 62, 58])
+    '53-62'
+    """
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g}-{high:g}"
+
+
 def _colour(panel: Any, key: Hashable) -> str:
     """Return the same colour for the same key in every panel of a figure."""
     known = panel.figure.__dict__.setdefault("_ssvi_colours", {})

@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.baselines.sgrld import langevin_schedule
-from ssvi.engine import Info, State
 from ssvi.evaluation import HeldOut, chib_style, document_completion, left_to_right
 from ssvi.experiments import corpora
 from ssvi.experiments.algorithms import Algorithm, lda_algorithm, pair, warm_up
-from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option
+from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
+from ssvi.experiments.fits import Phase, Start, stops
 from ssvi.experiments.table import Row
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
@@ -60,24 +59,19 @@ class LdaSetting:
     def __post_init__(self) -> None:
         whole = ("test_documents", "topics", "batch_size", "sweeps", "evaluations", "seeds")
         for name in whole if self.documents is None else (*whole, "documents"):
-            _require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
+            require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
         if self.evaluator not in EVALUATORS:
             raise ValueError(f"evaluator {self.evaluator!r} is not known; the known ones are {', '.join(EVALUATORS)}.")
         for value in self.ramp:
-            _require("ramp", value, lambda value: value in ("on", "off"), "on or off")
+            require("ramp", value, lambda value: value in ("on", "off"), "on or off")
         for name in ("alpha", "eta"):
             for value in getattr(self, name):
-                _require(name, value, lambda value: value > 0, "positive")
+                require(name, value, lambda value: value > 0, "positive")
         for name in ("decay", "offset"):
             for value in getattr(self, name):
-                _require(name, value, lambda value: value >= 0, "0 or more")
-        _require("langevin_step", self.langevin_step, lambda value: 0 < value <= 1, "above 0 and at most 1")
-        _require("langevin_delay", self.langevin_delay, lambda value: value > 0, "positive")
-
-
-def _require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str) -> None:
-    if not condition(value):
-        raise ValueError(f"{name.replace('_', '-')} must be {wanted}, not {value}.")
+                require(name, value, lambda value: value >= 0, "0 or more")
+        require("langevin_step", self.langevin_step, lambda value: 0 < value <= 1, "above 0 and at most 1")
+        require("langevin_delay", self.langevin_delay, lambda value: value > 0, "positive")
 
 
 @dataclass(frozen=True)
@@ -198,7 +192,8 @@ class LdaExperiment(Experiment):
         """Fit, and yield the held-out score at each step in question."""
         algorithm = bench.algorithm(trial)
         wanted = evaluation_steps(bench.total_steps, bench.setting.evaluations)
-        for state, seconds in stops(bench, trial, algorithm, wanted, progress, reporter):
+        start = Start(algorithm.start(trial.seed), bench.corpus.train, bench.setting.batch_size)
+        for state, seconds in stops([Phase(algorithm.steps, wanted)], start, trial, progress, reporter):
             score = bench.held_out(algorithm.topics(state), trial)
             yield {
                 "step": state.step,
@@ -213,32 +208,3 @@ def evaluation_steps(total: int, count: int) -> list[int]:
     """Return steps from early to the last, each about as many times the one before as the next is times it."""
     first = max(1, total // 32)
     return sorted({round(step) for step in np.geomspace(first, total, count)} | {total}) if count > 1 else [total]
-
-
-def stops(
-    bench: LdaBench, trial: LdaTrial, algorithm: Algorithm, wanted: Sequence[int], progress: Checkpoint,
-    reporter: Reporter,
-) -> Iterator[tuple[State, float]]:  # fmt: skip
-    """Run a trial, from where it was put down if it was, and yield the state and the seconds at the wanted steps."""
-    state, seconds = progress.load(trial) or (algorithm.start(trial.seed), 0.0)
-    latest, sweeps = state, -(-wanted[-1] // bench.steps_a_sweep)
-
-    def follow(new: State, info: Info) -> bool:
-        nonlocal latest, seconds
-        latest, seconds = new, seconds + info.seconds
-        reporter.advance(new.step / wanted[-1])
-        return new.step in wanted
-
-    if state.step in wanted:  # put down here, and perhaps not yet measured
-        yield state, seconds
-    try:
-        while state.step < wanted[-1]:
-            state = engine.run(
-                algorithm.steps, state, bench.corpus.train, sweeps=sweeps,
-                batch_size=bench.setting.batch_size, callbacks=[follow],
-            )  # fmt: skip
-            progress.save(trial, state, seconds)
-            yield state, seconds
-    except KeyboardInterrupt:
-        progress.save(trial, latest, seconds)
-        raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ssvi.experiments import figures
 from ssvi.experiments.algorithms import label
@@ -46,7 +46,7 @@ class LdaHeldout(LdaExperiment):
             lines.append([*line, f"{seconds:.0f}"])
         return ["", *(f"alpha {alpha:g}, eta {eta:g}" for alpha, eta in priors), "seconds"], lines
 
-    def draw(self, rows: Sequence[Row], path: Path) -> None:
+    def draw(self, rows: Sequence[Row], path: Path, setting: Any) -> None:
         """Draw a panel for each prior and a line for each algorithm."""
         alphas, etas = distinct(rows, "alpha"), distinct(rows, "eta")
         with figures.panels(path, len(alphas), len(etas), "seconds", "mean log probability per word") as axes:

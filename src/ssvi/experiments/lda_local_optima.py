@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ssvi import engine
 from ssvi.engine import State
 from ssvi.evaluation import mean_field_elbo
 from ssvi.experiments import figures
-from ssvi.experiments.algorithms import Switch, label
+from ssvi.experiments.algorithms import label
 from ssvi.experiments.base import Checkpoint, Reporter
-from ssvi.experiments.lda import LdaBench, LdaExperiment, LdaSetting, LdaTrial, stops
+from ssvi.experiments.fits import Phase, Start, stops
+from ssvi.experiments.lda import LdaBench, LdaExperiment, LdaSetting, LdaTrial
 from ssvi.experiments.table import Row, distinct, mean_and_spread, select
 
 _ALGORITHMS = ("mean_field:mean_field", "mean_field:gibbs", "ssvi:gibbs", "ssvi_a:gibbs")
@@ -48,12 +48,12 @@ class LdaLocalOptima(LdaExperiment):
     def measure(self, bench: LdaBench, trial: LdaTrial, progress: Checkpoint, reporter: Reporter) -> Iterator[Row]:
         """Yield the bound (and the held-out score) when SVI takes over, and after its sweep."""
         algorithm, svi = bench.algorithm(trial), bench.algorithm(trial, _SVI)
-        first_part = len(bench.corpus.train) * bench.setting.sweeps
-        both = replace(algorithm, steps=Switch(algorithm.steps, svi.steps, first_part))
-        wanted = [bench.total_steps, bench.total_steps + bench.steps_a_sweep]
-        for state, seconds in stops(bench, trial, both, wanted, progress, reporter):
+        ends = [bench.total_steps, bench.total_steps + bench.steps_a_sweep]
+        phases = [Phase(algorithm.steps, ends[:1]), Phase(svi.steps, ends[1:])]
+        start = Start(algorithm.start(trial.seed), bench.corpus.train, bench.setting.batch_size)
+        for state, seconds in stops(phases, start, trial, progress, reporter):
             yield {
-                "stage": "before" if state.step == wanted[0] else "after",
+                "stage": "before" if state.step == ends[0] else "after",
                 "step": state.step,
                 "seconds": round(seconds, 3),
                 "elbo": round(self._bound(bench, trial, state), 6),
@@ -79,7 +79,7 @@ class LdaLocalOptima(LdaExperiment):
                 lines.append([label(algorithm), f"{eta:g}", *(figures.with_spread(*cell) for cell in cells)])
         return ["began with", "eta", "ELBO before", "ELBO after SVI", "score before", "score after SVI"], lines
 
-    def draw(self, rows: Sequence[Row], path: Path) -> None:
+    def draw(self, rows: Sequence[Row], path: Path, setting: Any) -> None:
         """Draw the mean of the bounds that SVI reached, with their range."""
         algorithms, etas = distinct(rows, "algorithm"), distinct(rows, "eta")
         with figures.panels(path, 1, len(etas), "SVI began with the result of", "mean-field ELBO per word") as axes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ssvi.experiments import figures
 from ssvi.experiments.lda import LdaExperiment, LdaSetting
@@ -43,7 +43,7 @@ class LdaMatrix(LdaExperiment):
             lines.append([algorithm, *(figures.with_spread(*score) for score in scores), f"{seconds:.0f}"])
         return ["global:local", *(f"eta {eta:g}" for eta in etas), "seconds"], lines
 
-    def draw(self, rows: Sequence[Row], path: Path) -> None:
+    def draw(self, rows: Sequence[Row], path: Path, setting: Any) -> None:
         """Draw global steps from left to right, local steps from top to bottom, and a line for each eta."""
         pairs = [name.split(":") for name in distinct(rows, "algorithm")]
         columns, lines = list(dict.fromkeys(a for a, _ in pairs)), list(dict.fromkeys(b for _, b in pairs))

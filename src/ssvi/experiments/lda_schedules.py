@@ -48,7 +48,7 @@ class LdaSchedules(LdaExperiment):
             lines.append([name, "", "", "", *(f"{function(own):.3f}" for own in scores)])
         return [*_COLUMNS, *map(label, algorithms)], lines
 
-    def draw(self, rows: Sequence[Row], path: Path) -> None:
+    def draw(self, rows: Sequence[Row], path: Path, setting: Any) -> None:
         """Draw a column of points for each algorithm, a point for each setting."""
         means = _means(rows)
         algorithms = distinct(rows, "algorithm")

@@ -46,7 +46,7 @@ class GammaProcessNMF(Model):
     activation_shape: float = 0.2
     concentration: float = 1.0
     inverse_scale: float = 1.0
-    start_shape: float = 1.0
+    start_shape: float = 100.0
 
     name = "gamma_process_nmf"
 

@@ -1,0 +1,350 @@
+"""Poisson factorisation that finds its number of components, in the form of scikit-learn's NMF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ssvi import engine
+from ssvi.backends.threads import Threads
+from ssvi.data.frames import Frames
+from ssvi.engine import Callback, Problem
+from ssvi.estimators.base import StochasticEstimator
+from ssvi.estimators.common import (
+    NUMBERS,
+    check_counts,
+    check_same,
+    is_integer,
+    make_global_step,
+    make_local_step,
+    require,
+    unchanged_on_error,
+)
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
+from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField
+from ssvi.models.gamma_process_nmf import GammaProcessNMF as Model
+from ssvi.numerics.random import derive_keys
+from ssvi.progress import Progress
+from ssvi.schedules import ConstantSchedule, PowerSchedule
+from ssvi.typing import Array
+
+_THOROUGH = MeanField(max_rounds=500, tolerance=1e-5)  # for new frames, which are met once
+
+
+class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
+    """Non-negative factors of counts or magnitudes, as many as the data need: GaP-KL-NMF.
+
+    X is about `transform(X) @ components_`, with Poisson noise. It has the ways of `sklearn.decomposition.NMF` with the
+    Kullback-Leibler loss, and a gamma process prior of the components' weights that lets go of those not needed.
+    Samples (frames of a spectrogram, cells, users) are rows. Dense and sparse data come as they are; the time of a step
+    grows with the entries that are not zero, times K.
+
+    A value x counts as x events. Real values are taken as they are: the Poisson likelihood with Gamma(x + 1) for x!.
+    So the scale of X says how much evidence it holds: magnitudes are to be divided by their quantum (the smallest
+    difference that means something), as the paper's are, and twice the values are twice the evidence.
+
+    Parameters
+    ----------
+    n_components : int
+        K, the most components there can be. Those that are not needed fade (`n_active_`).
+    dictionary_shape, activation_shape : float
+        a and b of the priors Gamma(a, a) of the dictionary and Gamma(b, b) of the activations; smaller is sparser.
+    weight_concentration_prior : float
+        alpha, the concentration of the gamma process: the weights are Gamma(alpha / K, alpha c).
+    inverse_scale : float, optional
+        c, one over the mean that the prior expects of an entry; one over the mean of the first data by default.
+    global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
+        How q of weights and dictionary is updated.
+    local_step : {"gibbs", "mean_field"} or LocalStep
+        How each frame's activations are found: drawn, or by coordinate ascent.
+    learning_method : {"auto", "online", "batch"}
+        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows. In
+        batch mode with a `global_step` that draws nothing the step size is 1 (coordinate ascent).
+    learning_decay, learning_offset, learning_scale : float, optional
+        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.5, 0 and 10 where every step
+        sees all rows, else 0.6, 10 and 1.
+    population_ramp : bool
+        Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
+    max_iter : int, optional
+        Passes over the data; by default 1,000 where every step sees all rows, else 20.
+    polish : int
+        After a fit by a `global_step` that draws, at most so many passes of mean-field coordinate ascent: they clear
+        components that the draws kept half alive. 0 for none.
+    tol : float
+        Coordinate ascent stops when q's parameters change by less than this share of their mean, in the mean.
+    batch_size : int, optional
+        Rows in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000.
+    total_samples : int, optional
+        N for `partial_fit`: how many rows there will be. By default as many as there were so far.
+    active_share : float
+        A component is active if it accounts for this share of the data's total, and for half a unit at the least.
+    n_jobs : int, optional
+        Threads; -1 is all processors. The result does not depend on it.
+    verbose : int or "auto"
+        Show progress; "auto" does on a terminal, once a fit takes more than two seconds.
+    random_state : int, RandomState, Generator or None
+        The seed.
+    callbacks : sequence of functions (State, Info) -> bool, optional
+        Called after every step; a true answer ends the fit.
+
+    Attributes
+    ----------
+    components_ : (K, F)
+        E_q[W], the dictionary.
+    weights_ : (K,)
+        E_q[theta]; `transform` has them in its result.
+    n_active_ : int
+        How many components are active; see `active_share`.
+    bound_ : float
+        An estimate of the evidence lower bound per row; NaN if the last local step optimised none.
+    inverse_scale_ : float
+        c.
+    converged_ : bool
+        Whether `tol` ended the fit, or its polish.
+    history_ : list of Info
+        What happened in each step.
+    n_iter_, n_batch_iter_ : int
+        Passes over the data begun, and steps taken.
+    random_state_ : int
+        The seed that was used.
+    n_features_in_, feature_names_in_ : int, array
+        The number of features and, where X had names, their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ssvi import GammaProcessNMF
+    >>> rng = np.random.default_rng(0)
+    >>> spectra = np.array([[9.0, 9, 0, 0, 0, 0], [0, 0, 9, 9, 0, 0], [0, 0, 0, 0, 9, 9]])
+    >>> counts = rng.poisson(rng.gamma(0.3, 3.0, (200, 3)) @ spectra)
+    >>> model = GammaProcessNMF(10, max_iter=100, random_state=0).fit(counts)
+    >>> model.n_active_
+    3
+
+    """
+
+    _batch_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 0.0, 10.0)
+    _default_passes: ClassVar[tuple[int, int]] = (20, 1_000)
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        dictionary_shape: float = 0.25,
+        activation_shape: float = 0.2,
+        weight_concentration_prior: float = 1.0,
+        inverse_scale: float | None = None,
+        global_step: str | GlobalStep = "ssvi_a",
+        local_step: str | LocalStep = "gibbs",
+        learning_method: str = "auto",
+        learning_decay: float | None = None,
+        learning_offset: float | None = None,
+        learning_scale: float | None = None,
+        population_ramp: bool = True,
+        max_iter: int | None = None,
+        polish: int = 100,
+        tol: float = 1e-4,
+        batch_size: int | None = None,
+        total_samples: int | None = None,
+        active_share: float = 1e-3,
+        n_jobs: int | None = None,
+        verbose: int | str = "auto",
+        random_state: Any = None,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.dictionary_shape = dictionary_shape
+        self.activation_shape = activation_shape
+        self.weight_concentration_prior = weight_concentration_prior
+        self.inverse_scale = inverse_scale
+        self.global_step = global_step
+        self.local_step = local_step
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.learning_scale = learning_scale
+        self.population_ramp = population_ramp
+        self.max_iter = max_iter
+        self.polish = polish
+        self.tol = tol
+        self.batch_size = batch_size
+        self.total_samples = total_samples
+        self.active_share = active_share
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
+        """Fit a dictionary to rows x features, from a fresh start.
+
+        `mask` is true where an entry is missing, whatever value X has there; X may also be a masked array of NumPy.
+        """
+        with unchanged_on_error(self):
+            frames = self._frames(X, mask, reset=True, where="fit")
+            self._set_model(frames)
+            self._run(frames, self._local_step(frames), Model.name)
+            if self.polish and make_global_step(self.global_step).stochastic:
+                self._polish(frames)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
+        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
+
+        Every row counts as a new one, unless `total_samples` tells how many there are. There is no polish.
+        """
+        first = not self.__sklearn_is_fitted__()
+        with unchanged_on_error(self):
+            frames = self._frames(X, mask, reset=first, where="partial_fit")
+            if first:
+                self._set_model(frames)
+                self._start()
+            check_same(self._wanted(self._fitted["inverse_scale"]), self._fitted)
+            self._run_further(frames, self._local_step(frames), Model.name)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None) -> Array:
+        """Fit, then return the same rows' activations."""
+        return self.fit(X, mask=mask).transform(X, mask=mask)
+
+    def transform(self, X: Any, *, mask: Any = None) -> Array:
+        """Return each row's activations times the weights, rows x K: times `components_` they are the row's mean."""
+        check_is_fitted(self)
+        frames = self._frames(X, mask, reset=False, where="transform")
+        activations: Array = self._mean_field(frames).local * self.weights_
+        return activations.astype(np.float32) if frames.values.counts.dtype == np.float32 else activations
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the means that activations stand for, rows x features."""
+        check_is_fitted(self)
+        X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
+        if X.shape[1] != len(self.components_):
+            raise ValueError(f"X has {X.shape[1]} columns, and there are {len(self.components_)} components.")
+        result: Array = X @ self.components_
+        return result
+
+    def score(self, X: Any, y: Any = None, *, mask: Any = None) -> float:
+        """Return a lower bound of the log probability of X per known entry, given `components_` and `weights_`.
+
+        It is the mean-field bound of each row's activations: higher is better.
+        """
+        check_is_fitted(self)
+        frames = self._frames(X, mask, reset=False, where="score")
+        bound = self._mean_field(frames).bound
+        return float("nan") if bound is None else bound / frames.n_known
+
+    @property
+    def components_(self) -> Array:
+        """E_q[W]."""
+        check_is_fitted(self)
+        return self._model().mean_dictionary(self._state.parameters)
+
+    @property
+    def weights_(self) -> Array:
+        """E_q[theta]."""
+        check_is_fitted(self)
+        return self._model().mean_weights(self._state.parameters)
+
+    @property
+    def n_active_(self) -> int:
+        """How many components account for a share `active_share` of the total, and for half a unit at the least."""
+        check_is_fitted(self)
+        held = self._model().counts_held(self._state.parameters)
+        return int(np.count_nonzero(held >= max(0.5, self.active_share * held.sum())))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _frames(self, X: Any, mask: Any, *, reset: bool, where: str) -> Frames:
+        """Check parameters and data; return the data as frames."""
+        self._check_parameters()
+        X, mask = _apart(X, mask)
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+        if mask is not None:
+            mask = check_array(mask, accept_sparse="csr", dtype=bool, input_name="mask")
+            if mask.shape != X.shape:
+                raise ValueError(f"mask has shape {mask.shape}, and X has {X.shape}: there must be one for each entry.")
+        frames = Frames.from_matrix(X, mask)
+        allow_empty = where in ("transform", "score") or not reset
+        check_counts(frames.values, f"{type(self).__name__}.{where}", allow_empty=allow_empty)
+        return frames
+
+    def _check_parameters(self) -> None:
+        self._check_loop_parameters()
+        require("n_components", self.n_components, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        require("polish", self.polish, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more")
+        require("tol", self.tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
+        require("active_share", self.active_share, lambda v: 0 <= v <= 1, "from 0 to 1")
+
+    def _wanted(self, inverse_scale: float) -> dict[str, Any]:
+        """Return the parameters that a fit cannot change later."""
+        if self.inverse_scale is not None:
+            inverse_scale = self.inverse_scale
+        numbers = {
+            name: getattr(self, name) for name in ("dictionary_shape", "activation_shape", "weight_concentration_prior")
+        }
+        numbers["inverse_scale"] = inverse_scale
+        for name, value in numbers.items():
+            require(name, value, lambda v: 0 < v < np.inf, "a positive number")
+        return {"n_components": int(self.n_components)} | {name: float(value) for name, value in numbers.items()}
+
+    def _set_model(self, frames: Frames) -> None:
+        """Fix what a fit cannot change later."""
+        self._fitted = self._wanted(frames.n_known / float(frames.values.tight().counts.sum(dtype=np.float64)))
+        self.inverse_scale_ = self._fitted["inverse_scale"]
+
+    def _model(self) -> Model:
+        return Model(self.n_features_in_, *self._fitted.values())
+
+    def _local_step(self, frames: Frames) -> LocalStep:
+        step = make_local_step(self.local_step, Model.name)
+        step.check(frames)
+        return step
+
+    def _mean_field(self, frames: Frames) -> Any:
+        """Return what coordinate ascent finds on each frame, at `weights_` and `components_`."""
+        model = self._model()
+        views = model.statistics(self.weights_, self.components_)
+        with Threads(self.n_jobs) as backend:
+            return backend.map_reduce(_THOROUGH, model, views, frames, derive_keys(0, len(frames)))
+
+    def _polish(self, frames: Frames) -> None:
+        """Go on by mean-field coordinate ascent."""
+        with Threads(self.n_jobs) as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:
+            problem = Problem(
+                self._model(), MeanField(), GlobalMeanField(), ConstantSchedule(), len(frames), backend=backend
+            )
+            before = self._state.step
+            callbacks = [*self._callbacks(bar), self._settling()]
+            self._state = engine.follow(problem, self._state, repeat(frames, self.polish), callbacks)
+        self.n_iter_ += self._state.step - before
+        self.bound_ = self._bound(frames)
+
+
+def _apart(X: Any, mask: Any) -> tuple[Any, Any]:
+    """Return the data with zeros where they are missing, and the mask."""
+    if np.ma.isMaskedArray(X):
+        hidden = np.ma.getmaskarray(X)
+        mask = hidden if mask is None else hidden | np.asarray(mask, dtype=bool)
+        X = np.ma.getdata(X)
+    if mask is None or sparse.issparse(X) or not hasattr(X, "shape") or not hasattr(X, "dtype"):
+        return X, mask
+    dense = sparse.csr_array(mask).toarray() if sparse.issparse(mask) else np.asarray(mask)
+    # A wrong mask is told apart later, when X has been looked at.
+    return (np.where(dense.astype(bool), 0, X) if dense.shape == X.shape else X), mask
