@@ -1,6 +1,6 @@
 import pytest
 
-from ssvi.schedules import ConstantSchedule, PowerSchedule
+from ssvi.schedules import ConstantSchedule, PowerSchedule, whole_step_schedule
 
 
 def test_power_schedule():
@@ -22,3 +22,10 @@ def test_constant_steps_lie_in_the_unit_interval(value):
     assert ConstantSchedule(0.5)(17) == 0.5
     with pytest.raises(ValueError, match=r"in \(0, 1\]"):
         ConstantSchedule(value)
+
+
+def test_the_first_third_of_whole_steps_is_whole():
+    schedule = whole_step_schedule(300)
+    assert [schedule(step) for step in (1, 100)] == pytest.approx([1.0, 1.0])
+    assert schedule(200) == pytest.approx(0.5**0.75)
+    assert whole_step_schedule(1)(1) == 1.0

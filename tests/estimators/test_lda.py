@@ -296,7 +296,7 @@ def test_bad_data_is_refused_and_changes_nothing(data, message, method):
     with pytest.raises(ValueError, match=message):
         getattr(fresh, method)(data)
     assert not [name for name in vars(fresh) if name.endswith("_") or name.startswith("_")]
-    if method == "partial_fit" and "no words" in message:
+    if method == "partial_fit" and "nothing but zeros" in message:
         return  # a stream under way may have empty stretches
     fitted = _lda().fit(COUNTS[:, :2].toarray() + 1)
     before = fitted.components_.copy()

@@ -1,16 +1,17 @@
-"""Every LDA experiment on a tiny corpus, whole and interrupted."""
+"""The LDA experiments on a tiny corpus."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.interrupted import Interrupt, without_times
 
 from ssvi import engine
 from ssvi.backends import Threads
 from ssvi.evaluation import document_completion, mean_field_elbo
 from ssvi.experiments.algorithms import label, lda_algorithm, pair
-from ssvi.experiments.base import Experiment, Reporter, chosen_rows, reproduce
+from ssvi.experiments.base import Experiment, chosen_rows, reproduce
 from ssvi.experiments.lda import LdaSetting, evaluation_steps, grid
 from ssvi.models.lda import LDA
 from ssvi.registry import discover
@@ -20,65 +21,10 @@ EXPERIMENTS = {name: kind() for name, kind in discover("ssvi.experiments", Exper
 SMALL = {"topics": 4, "batch_size": 50, "documents": None, "test_documents": 30, "evaluations": 3, "sweeps": 2}
 
 
-@pytest.fixture(params=sorted(EXPERIMENTS))
-def experiment(request):
-    return EXPERIMENTS[request.param]
-
-
 def _small(experiment, corpus, **changes):
     quick = experiment.settings["quick"]
     some = quick.algorithm[:2] + quick.algorithm[-1:]
     return replace(quick, corpus=corpus, **{**SMALL, "algorithm": some, "seeds": 1, "eta": (0.1,), **changes})
-
-
-def _without_times(rows):
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
-
-
-class Interrupt(Reporter):
-    """Someone who loses patience after a number of events."""
-
-    def __init__(self, events):
-        self.events = events
-
-    def _count(self, *_):
-        self.events -= 1
-        if self.events < 0:
-            raise KeyboardInterrupt
-
-    advance = measured = _count
-
-
-def test_every_experiment_runs_and_is_drawn(experiment, corpus_file, tmp_path):
-    setting = _small(experiment, corpus_file, seeds=2)
-    table = reproduce(experiment, setting, tmp_path, Threads())
-    rows = chosen_rows(table, experiment.trials(setting))
-    assert rows == table.rows
-    assert np.isfinite([row["score"] for row in rows]).all()
-    headings, lines = experiment.summary(rows)
-    assert all(len(line) == len(headings) for line in lines)
-    experiment.draw(rows, tmp_path / "figure.png", setting)
-    assert (tmp_path / "figure.png").read_bytes()[:4] == b"\x89PNG"
-    # Nothing is measured twice.
-    again = reproduce(experiment, setting, tmp_path, Threads(), Interrupt(0))
-    assert again.rows == table.rows
-
-
-def test_an_interrupted_experiment_ends_as_if_it_had_not_been(experiment, corpus_file, tmp_path):
-    setting = _small(experiment, corpus_file)
-    whole = reproduce(experiment, setting, tmp_path / "whole", Threads())
-    attempts = 0
-    while True:
-        attempts += 1
-        try:
-            table = reproduce(experiment, setting, tmp_path / "parts", Threads(), Interrupt(5))
-            break
-        except KeyboardInterrupt:
-            assert attempts < 200
-    assert attempts > 3
-    assert _without_times(table.rows) == _without_times(whole.rows)
-    names = {path.name for path in (tmp_path / "parts").iterdir()}
-    assert names == {"measurements.csv", "conditions.json"}
 
 
 def test_scores_are_those_of_a_plain_run(corpus_file, tmp_path):
@@ -191,7 +137,7 @@ def test_threads_do_not_change_scores(corpus_file, tmp_path, many_tasks):
     for jobs in (1, 2):
         with Threads(jobs) as backend:
             tables.append(reproduce(experiment, setting, tmp_path / str(jobs), backend).rows)
-    assert _without_times(tables[0]) == _without_times(tables[1])
+    assert without_times(tables[0]) == without_times(tables[1])
 
 
 def test_the_grid_has_all_of_it_before_a_second_seed():

@@ -17,10 +17,11 @@ from ssvi.backends.threads import Threads
 from ssvi.engine import Callback, Info, Problem, State
 from ssvi.estimators.common import is_integer, make_global_step, make_seed, require
 from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
 from ssvi.progress import Progress
-from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule
+from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
 
 _SMALLEST_BATCH, _LARGEST_BATCH = 128, 1_000
 _WHOLE_BATCH = 2_000  # "auto" takes no more rows than these at once
@@ -55,8 +56,6 @@ class StochasticEstimator(BaseEstimator):
 
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
     """The steps by minibatches, for those of the learning parameters that are None."""
-    _batch_schedule: ClassVar[PowerSchedule] = PowerSchedule()
-    """The same where every step sees all data."""
     _default_passes: ClassVar[tuple[int, int]] = (10, 10)
     """What `max_iter=None` means by minibatches, and where every step sees all data."""
 
@@ -101,13 +100,14 @@ class StochasticEstimator(BaseEstimator):
         batch_size = self._batch_size_for(len(data))
         whole, per_pass = self._is_batch(len(data)), -(-len(data) // batch_size)
         passes = self.max_iter or self._default_passes[whole]
-        ascent = whole and not make_global_step(self.global_step).stochastic
-        schedule = ConstantSchedule() if ascent else self._schedule(whole)
+        global_step = self._global_step(passes if whole else None)
+        ascent = whole and not global_step.stochastic
+        schedule = ConstantSchedule() if ascent else self._schedule(passes if whole else None)
         if ascent and self.tol is not None:
             monitors = [*monitors, self._settling()]
         with Threads(self.n_jobs) as backend, Progress(passes * per_pass, label) as progress:
             self._state = engine.run(
-                self._problem(local_step, schedule, len(data), backend),
+                self._problem(local_step, global_step, schedule, len(data), backend),
                 self._state,
                 data,
                 sweeps=passes,
@@ -142,7 +142,7 @@ class StochasticEstimator(BaseEstimator):
         population = self.total_samples or (None if streaming else self._n_distinct)
         with Threads(self.n_jobs) as backend, Progress(self._state.step + len(starts), label) as progress:
             self._state = engine.follow(
-                self._problem(local_step, self._schedule(whole=False), population, backend),
+                self._problem(local_step, self._global_step(), self._schedule(), population, backend),
                 self._state,
                 batches,
                 self._callbacks(progress),
@@ -162,18 +162,34 @@ class StochasticEstimator(BaseEstimator):
             return n <= (self.batch_size or _WHOLE_BATCH)
         return self.learning_method == "batch"
 
-    def _schedule(self, whole: bool) -> Schedule:
-        usual = self._batch_schedule if whole else self._online_schedule
+    def _schedule(self, whole_steps: int | None = None) -> Schedule:
+        """Return the step sizes of a fit by minibatches, or of so many steps that see all data."""
+        usual = self._online_schedule if whole_steps is None else whole_step_schedule(whole_steps)
         own = {"decay": self.learning_decay, "offset": self.learning_offset, "scale": self.learning_scale}
         return replace(usual, **{name: value for name, value in own.items() if value is not None})
 
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        """Return the global step of a fit by minibatches, or of so many steps that see all data.
+
+        There, full steps would scatter lambda by the correction's noise: SSVI by name is then with its control variate
+        and brings the correction in over the whole fit.
+        """
+        if whole_steps is not None and isinstance(self.global_step, str) and self.global_step == Ssvi.name:
+            return Ssvi(correction_sweeps=whole_steps, control_variate=True)
+        return make_global_step(self.global_step)
+
     def _problem(
-        self, local_step: LocalStep, schedule: Schedule, population: float | None, backend: Threads
+        self,
+        local_step: LocalStep,
+        global_step: GlobalStep,
+        schedule: Schedule,
+        population: float | None,
+        backend: Threads,
     ) -> Problem:
         return Problem(
             model=self._model(),
             local_step=local_step,
-            global_step=make_global_step(self.global_step),
+            global_step=global_step,
             schedule=schedule,
             population=None if population is None else int(population),
             ramp=self.population_ramp,

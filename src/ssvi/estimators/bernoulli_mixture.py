@@ -30,7 +30,6 @@ from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
 from ssvi.numerics.random import derive_keys
-from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 
@@ -60,8 +59,8 @@ class BernoulliMixture(DensityMixin, StochasticEstimator):
         "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows. In
         batch mode with a `global_step` that draws nothing the step size is 1 (coordinate ascent).
     learning_decay, learning_offset, learning_scale : float, optional
-        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.5, 0 and 10 where every step
-        sees all rows, else 0.6, 10 and 1.
+        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.6, 10 and 1; where every step
+        sees all rows 0.75, 0 and what makes the first third of the steps whole.
     population_ramp : bool
         Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
     max_iter : int, optional
@@ -117,7 +116,6 @@ class BernoulliMixture(DensityMixin, StochasticEstimator):
 
     """
 
-    _batch_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 0.0, 10.0)
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
 
     def __init__(

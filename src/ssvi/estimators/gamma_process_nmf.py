@@ -33,7 +33,7 @@ from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField
 from ssvi.models.gamma_process_nmf import GammaProcessNMF as Model
 from ssvi.numerics.random import derive_keys
 from ssvi.progress import Progress
-from ssvi.schedules import ConstantSchedule, PowerSchedule
+from ssvi.schedules import ConstantSchedule
 from ssvi.typing import Array
 
 _THOROUGH = MeanField(max_rounds=500, tolerance=1e-5)  # for new frames, which are met once
@@ -69,8 +69,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
         "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows. In
         batch mode with a `global_step` that draws nothing the step size is 1 (coordinate ascent).
     learning_decay, learning_offset, learning_scale : float, optional
-        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.5, 0 and 10 where every step
-        sees all rows, else 0.6, 10 and 1.
+        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.6, 10 and 1; where every step
+        sees all rows 0.75, 0 and what makes the first third of the steps whole.
     population_ramp : bool
         Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
     max_iter : int, optional
@@ -131,7 +131,6 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
 
     """
 
-    _batch_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 0.0, 10.0)
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_000)
 
     def __init__(
@@ -343,8 +342,8 @@ def _apart(X: Any, mask: Any) -> tuple[Any, Any]:
         hidden = np.ma.getmaskarray(X)
         mask = hidden if mask is None else hidden | np.asarray(mask, dtype=bool)
         X = np.ma.getdata(X)
-    if mask is None or sparse.issparse(X) or not hasattr(X, "shape") or not hasattr(X, "dtype"):
+    if mask is None or sparse.issparse(X) or not isinstance(X, np.ndarray):
         return X, mask
-    dense = sparse.csr_array(mask).toarray() if sparse.issparse(mask) else np.asarray(mask)
-    # A wrong mask is told apart later, when X has been looked at.
-    return (np.where(dense.astype(bool), 0, X) if dense.shape == X.shape else X), mask
+    hidden = np.asarray(mask.toarray() if hasattr(mask, "toarray") else mask, dtype=bool)
+    # A mask of a wrong shape is refused later, when X has been looked at.
+    return (np.where(hidden, 0, X) if hidden.shape == X.shape else X), mask

@@ -54,9 +54,9 @@ class MixtureSetting:
     rows: int = option(1_000, "rows N")
     iterations: int = option(1_500, "steps of SSVI-A and SSVI, each over all rows")
     ascent: int = option(400, "steps of mean-field, each over all rows")
-    scale: float = option(10.0, "s of the steps min(1, s t^-decay)")
-    decay: float = option(0.5, "kappa of the steps")
-    ramp: float = option(1_000.0, "iterations after which SSVI takes its whole correction")
+    whole: int = option(500, "iterations with rho = 1, before rho falls as t^-decay")
+    decay: float = option(0.75, "kappa of the steps min(1, (t / whole)^-kappa)")
+    ramp: float = option(1_500.0, "iterations after which SSVI takes its whole correction")
     sweeps: int = option(800, "sweeps of the collapsed Gibbs sampler")
     kept: int = option(200, "sweeps, the last, that make up its estimates")
     test_rows: int = option(20_000, "rows of the Monte Carlo estimate of the divergence")
@@ -64,11 +64,21 @@ class MixtureSetting:
     seeds: int = option(5, "data sets, with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        whole = ("components", "features", "rows", "iterations", "ascent", "sweeps", "kept", "test_rows", "seeds")
+        whole = (
+            "components",
+            "features",
+            "rows",
+            "iterations",
+            "whole",
+            "ascent",
+            "sweeps",
+            "kept",
+            "test_rows",
+            "seeds",
+        )
         for name in whole:
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
-        for name in ("concentration", "scale"):
-            require(name, getattr(self, name), lambda value: value > 0, "positive")
+        require("concentration", self.concentration, lambda value: value > 0, "positive")
         for name in ("decay", "ramp"):
             require(name, getattr(self, name), lambda value: value >= 0, "0 or more")
         require("kept", self.kept, lambda value: value <= self.sweeps, f"at most sweeps = {self.sweeps}")
@@ -135,7 +145,7 @@ class MixtureBench:
             self.model(),
             Exact() if name == "ssvi_a-exact" else Gibbs(),
             ssvi if name == "ssvi" else SsviA(),
-            PowerSchedule(setting.decay, 0.0, setting.scale),
+            PowerSchedule(setting.decay, 0.0, float(setting.whole) ** setting.decay),
             setting.rows,
             backend=self.backend,
         )

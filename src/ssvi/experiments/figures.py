@@ -50,6 +50,27 @@ def panels(
     figure.savefig(path, dpi=130)
 
 
+@contextmanager
+def side_by_side(path: Path, first: str, second: str, beside: str) -> Iterator[list[Any]]:
+    """Give two panels with one upright axis, a legend in the first; write the file at the end."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 3.8), layout="constrained")
+    axes = list(figure.subplots(1, 2, sharey=True))
+    yield axes
+    for panel, text in zip(axes, (first, second), strict=True):
+        panel.set_xlabel(text)
+        panel.grid(alpha=0.3)
+    axes[0].set_ylabel(beside)
+    axes[0].legend(loc="lower right", fontsize="small")
+    figure.savefig(path, dpi=130)
+
+
+def scatter(panel: Any, across: Sequence[float], up: Sequence[float], key: Hashable) -> None:
+    """Draw points in the colour of their key."""
+    panel.plot(across, up, "o", color=_colour(panel, key), alpha=0.7)
+
+
 def curve(panel: Any, rows: Sequence[Row], key: Hashable, text: str) -> None:
     """Draw the mean over seeds against time, with dotted lines one standard deviation above and below."""
     colour = _colour(panel, key)
@@ -107,6 +128,34 @@ def dots(panel: Any, line: int, values: Sequence[float]) -> None:
     colour = _COLOURS[line % len(_COLOURS)]
     panel.plot(values, [line] * len(values), "o", color=colour, alpha=0.6, markersize=5)
     panel.plot([np.mean(values)], [line], "|", color=colour, markersize=18, markeredgewidth=2)
+
+
+@contextmanager
+def spectra_panels(path: Path, spectra: Any, count: int) -> Iterator[list[Any]]:
+    """Draw spectra in dB as an image, and give panels beside it for correlations; write the file at the end."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 + 3.4 * count, 3.4), layout="constrained")
+    image, *panels = figure.subplots(1, 1 + count, squeeze=False)[0]
+    decibels = 20.0 * np.log10(spectra / spectra.max(axis=1, keepdims=True))
+    drawn = image.imshow(decibels.T, origin="lower", aspect="auto", cmap="magma", vmin=-60.0)
+    figure.colorbar(drawn, ax=image, label="dB")
+    image.set(title="true dictionary", xlabel="spectrum", ylabel="frequency")
+    yield panels
+    for panel in panels:
+        panel.set(xlabel="true spectra, best found first", ylim=(0.0, 1.02))
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("correlation with the closest component")
+    panels[0].legend(loc="lower left")
+    figure.savefig(path, dpi=130)
+
+
+def sorted_curves(panel: Any, curves: Sequence[Sequence[float]], text: str) -> None:
+    """Draw the curves of some data sets in one colour."""
+    colour = _colour(panel, text)
+    for number, values in enumerate(curves):
+        places = range(1, len(values) + 1)
+        panel.plot(places, values, color=colour, linewidth=1.3, label=text if number == 0 else None)
 
 
 def span(values: Sequence[float]) -> str:

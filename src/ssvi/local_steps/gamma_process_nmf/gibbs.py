@@ -1,4 +1,4 @@
-"""Gibbs local step of GaP-KL-NMF: each frame's activations are drawn; its counts split in expectation, or drawn too."""
+"""Gibbs local step of GaP-KL-NMF: each frame's activations are drawn, and how its counts split if that is wanted."""
 
 from __future__ import annotations
 
@@ -21,44 +21,51 @@ from ssvi.local_steps.gamma_process_nmf.common import (
 )
 from ssvi.local_steps.splits import pull_towards
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
+from ssvi.numerics.binomial import room_for, split_count
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_variates import log_gamma_variate
+from ssvi.numerics.poisson import poisson
 from ssvi.numerics.random import Keys, uniform
 from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
+_SPLITS = ("expected", "poisson", "drawn")
+_POISSON, _DRAWN = 1, 2
+Room = tuple[npt.NDArray[Any], npt.NDArray[np.float64]]
+
 
 @kernel
 def _split(
-    count: float, row: npt.NDArray[Any], activity: npt.NDArray[Any], tallies: Array, state: np.uint64
-) -> np.uint64:
-    """Add to `tallies` a multinomial draw: `count` units among components in proportion to row * activity.
-
-    Uniform numbers are made in increasing order, so that one walk over the components places them all.
-    """
-    norm, reached, k = 0.0, 0.0, -1
-    for j in range(row.size):
-        norm += row[j] * activity[j]
-    level, left = 0.0, count
-    while left > 0.0:
+    value: float, row: npt.NDArray[Any], activity: npt.NDArray[Any], room: Room, tallies: npt.NDArray[Any],
+    state: np.uint64,
+) -> np.uint64:  # fmt: skip
+    """Add to `tallies` a draw of how a value splits; one that is not whole is first rounded at random, up or down."""
+    products, sums = room
+    for k in range(row.size):
+        products[k] = row[k] * activity[k]
+    count = int(value)
+    if value > count:
         chance, state = uniform(state)
-        level = 1.0 - (1.0 - level) * chance ** (1.0 / left)
-        while k < 0 or (reached <= level * norm and k < row.size - 1):
-            k += 1
-            reached += row[k] * activity[k]
-        tallies[k] += 1.0
-        left -= 1.0
-    return state
+        count += chance < value - count
+    return split_count(count, products, sums, tallies, state)
 
 
 @kernel
-def _draw_pull(
-    rows: npt.NDArray[Any], counts: npt.NDArray[Any], activity: npt.NDArray[Any], tallies: Array, state: np.uint64
-) -> np.uint64:
-    """Fill in each component's drawn count over a frame."""
-    tallies[:] = 0.0
-    for i in range(counts.size):
-        state = _split(counts[i], rows[i], activity, tallies, state)
+def _tally(
+    rows: npt.NDArray[Any], counts: npt.NDArray[Any], activity: npt.NDArray[Any], how: int, room: Room,
+    pull: npt.NDArray[Any], tallies: Array, state: np.uint64,
+) -> np.uint64:  # fmt: skip
+    """Fill in how much of a frame each component accounts for."""
+    if how == _DRAWN:
+        tallies[:] = 0.0
+        for i in range(counts.size):
+            state = _split(counts[i], rows[i], activity, room, tallies, state)
+        return state
+    pull_towards(rows, counts, activity, pull)
+    for k in range(tallies.size):
+        tallies[k] = activity[k] * pull[k]
+        if how == _POISSON:
+            tallies[k], state = poisson(tallies[k], state)
     return state
 
 
@@ -73,9 +80,8 @@ def gibbs_frames(
     means: Array,
     whole_rates: Array,
     b: float,
-    rounds: int,
     sweeps: int,
-    drawn: bool,
+    how: int,
     keys: Keys,
     activations: Array,
     shares: npt.NDArray[Any],
@@ -86,32 +92,25 @@ def gibbs_frames(
     buffer = np.empty((most_entries(indptr), size), weights.dtype)
     activity, pull = np.empty(size, weights.dtype), np.empty(size, weights.dtype)
     rates, tallies = np.empty(size), np.empty(size)
+    room = (np.empty(size, weights.dtype), room_for(size))
     for n in range(indptr.size - 1):
         own, here = counts[indptr[n] : indptr[n + 1]], columns[indptr[n] : indptr[n + 1]]
         absent = missing_columns[missing_indptr[n] : missing_indptr[n + 1]]
         rows, state, current = gather(here, weights, buffer), keys[n], activations[n]
         frame_rates(absent, means, whole_rates, rates)
         current[:] = (b + own.sum() / size) / rates
-        for sweep in range(rounds + sweeps):
+        for _ in range(sweeps):
             scaled_activity(current, activity)
-            if drawn:
-                state = _draw_pull(rows, own, activity, tallies, state)
-            else:
-                pull_towards(rows, own, activity, pull)
-                for k in range(size):
-                    tallies[k] = activity[k] * pull[k]
+            state = _tally(rows, own, activity, how, room, pull, tallies, state)
             for k in range(size):
-                if sweep < rounds:
-                    current[k] = (b + tallies[k]) / rates[k]
-                else:
-                    log_value, state = log_gamma_variate(b + tallies[k], state)
-                    current[k] = math.exp(log_value) / rates[k]
+                log_value, state = log_gamma_variate(b + tallies[k], state)
+                current[k] = math.exp(log_value) / rates[k]
         scaled_activity(current, activity)
         add_missing(absent, current, missed)
         for i in range(own.size):
             target = shares[here[i]]
-            if drawn:
-                state = _split(own[i], rows[i], activity, target, state)
+            if how == _DRAWN:
+                state = _split(own[i], rows[i], activity, room, target, state)
             else:
                 share = own[i] / dot(rows[i], activity)
                 for k in range(size):
@@ -120,39 +119,39 @@ def gibbs_frames(
 
 @dataclass(frozen=True)
 class Gibbs(FactorisationStep):
-    """A draw of H_n by Gibbs sampling of (H_n, z_n), or of H_n given the expected split of its counts.
+    """A draw of H_n by Gibbs sampling of H_n and the split z_n of its counts, from equal activations.
+
+    Each frame starts afresh: activations kept from one step to the next hold on to what they explained before.
 
     Parameters
     ----------
     sweeps : int
         Draws of H_n in turn, the last of which is used.
-    rounds : int
-        Before them, so many updates in expectation, from equal activations.
-    drawn : bool
-        Draw how each count splits, which takes whole counts and time in proportion to them; then the sweeps are a
-        Gibbs sampler, exact in the limit. Otherwise the split is in expectation.
+    split : {"poisson", "expected", "drawn"}
+        How much of a frame each component accounts for, between two draws of H_n. "drawn" splits every count at random
+        (one that is not whole is first rounded at random, up or down); the sweeps are then a Gibbs sampler, exact in
+        the limit, and their time grows with the counts. "expected" takes the mean. "poisson" takes Poisson numbers
+        around the means, as if the frame had been observed again; that costs little more than the means and explores
+        almost as "drawn" does, with a little more noise.
     precision : {"float32", "float64"}
         The arithmetic of the inner loops.
 
     """
 
-    sweeps: int = 5
-    rounds: int = 5
-    drawn: bool = False
+    sweeps: int = 20
+    split: str = "poisson"
     precision: str = "float32"
 
     name = "gibbs"
 
-    def check(self, batch: Frames) -> None:
-        """Raise if counts are to be drawn and are not whole."""
-        if self.drawn and not batch.values.is_whole():
-            raise ValueError(
-                "Gibbs(drawn=True) draws how each count splits, and there are values that are not whole: use "
-                "drawn=False, or round them."
-            )
+    def __post_init__(self) -> None:
+        if self.sweeps < 1:
+            raise ValueError(f"sweeps must be 1 or more, not {self.sweeps!r}.")
+        if self.split not in _SPLITS:
+            raise ValueError(f"split {self.split!r} is not known; the known ones are {', '.join(map(repr, _SPLITS))}.")
 
     def _counts(self, prepared: Prepared, shares: Array) -> Array:
-        return shares if self.drawn else super()._counts(prepared, shares)
+        return shares if self.split == "drawn" else super()._counts(prepared, shares)
 
     def _handle(
         self, model: GammaProcessNMF, prepared: Prepared, frames: Frames, keys: Keys, activations: Array,
@@ -161,6 +160,6 @@ class Gibbs(FactorisationStep):
         values, absent = frames.values, frames.missing
         gibbs_frames(
             values.indptr, values.words, values.counts, absent.indptr, absent.words, prepared.weights, prepared.means,
-            prepared.rates, model.activation_shape, self.rounds, self.sweeps, self.drawn, keys,
+            prepared.rates, model.activation_shape, self.sweeps, _SPLITS.index(self.split), keys,
             activations, shares, missed,
         )  # fmt: skip

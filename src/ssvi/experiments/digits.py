@@ -1,0 +1,211 @@
+"""Mixtures of binary images: how probable held-out digits are under what each algorithm found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ssvi import engine
+from ssvi.backends.base import Backend
+from ssvi.baselines.collapsed_gibbs import CollapsedGibbsBernoulliMixture
+from ssvi.data.documents import Documents
+from ssvi.data.images import Digits as Images
+from ssvi.data.images import load_digits
+from ssvi.engine import Problem
+from ssvi.evaluation.mixtures import log_predictive
+from ssvi.experiments import figures
+from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
+from ssvi.experiments.fits import Phase, Start, stops
+from ssvi.experiments.table import Row, distinct, mean_and_spread, select
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.mean_field import MeanField
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
+from ssvi.local_steps.bernoulli_mixture.exact import Exact
+from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
+from ssvi.models.bernoulli_mixture import BernoulliMixture
+from ssvi.schedules import PowerSchedule
+from ssvi.typing import Array
+
+_STEPS: dict[str, tuple[type[GlobalStep], Any]] = {
+    "ssvi_a": (SsviA, Gibbs()),
+    "ssvi": (Ssvi, Gibbs()),
+    "mean_field": (MeanField, Exact()),
+}
+_LABELS = {
+    "ssvi_a": "SSVI-A",
+    "ssvi": "SSVI",
+    "mean_field": "mean-field",
+    "cgs": "collapsed Gibbs, averaged predictions",
+    "cgs-last": "collapsed Gibbs, last sweep",
+}
+_ACTIVE = 1e-3  # of the rows, that an active component holds
+
+
+@dataclass(frozen=True)
+class DigitsSetting:
+    """The data and the sizes of the fits."""
+
+    images: Path | None = option(None, "folder with MNIST's files (found, or scikit-learn's digits)")
+    threshold: float = option(0.5, "brightness, from 0 to 1, above which a pixel is 1")
+    components: int = option(200, "components K")
+    concentration: float = option(10.0, "concentration alpha of the Dirichlet process")
+    batch_size: int = option(1_000, "rows in a minibatch")
+    passes: int = option(20, "passes over the training images")
+    decay: float = option(0.6, "kappa of the steps (t + offset)^-kappa")
+    offset: float = option(10.0, "tau of the steps")
+    sweeps: int = option(600, "sweeps of the collapsed Gibbs sampler")
+    kept: int = option(50, "sweeps, the last, whose predictions are averaged")
+    algorithm: tuple[str, ...] = option(tuple(_LABELS), f"one of {', '.join(_LABELS)}; repeat for several", grid=True)
+    seeds: int = option(5, "starts of each algorithm (the sampler has one), with seeds 0, 1, ...", grid=True)
+
+    def __post_init__(self) -> None:
+        for name in ("components", "batch_size", "passes", "sweeps", "kept", "seeds"):
+            require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
+        for name in ("decay", "offset"):
+            require(name, getattr(self, name), lambda value: value >= 0, "0 or more")
+        require("concentration", self.concentration, lambda value: value > 0, "positive")
+        require("threshold", self.threshold, lambda value: 0 <= value < 1, "from 0 to 1")
+        require("kept", self.kept, lambda value: value <= self.sweeps, f"at most sweeps = {self.sweeps}")
+        for name in self.algorithm:
+            require("algorithm", name, lambda value: value in _LABELS, f"one of {', '.join(_LABELS)}")
+
+
+@dataclass(frozen=True)
+class DigitsTrial:
+    """One fit."""
+
+    algorithm: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class DigitsBench:
+    """The images, and where fits run."""
+
+    setting: DigitsSetting
+    images: Images
+    train: Documents
+    test: Documents
+    backend: Backend
+
+    @property
+    def model(self) -> BernoulliMixture:
+        """The mixture."""
+        return BernoulliMixture(self.train.n_words, self.setting.components, self.setting.concentration)
+
+    def problem(self, name: str) -> Problem:
+        """Return how an algorithm fits."""
+        global_step, local_step = _STEPS[name]
+        schedule = PowerSchedule(self.setting.decay, self.setting.offset)
+        return Problem(self.model, local_step, global_step(), schedule, len(self.train), backend=self.backend)
+
+
+class DigitsMixture(Experiment):
+    """Held-out log probability of images, and how many components are in use."""
+
+    name = "digits"
+    title = "Mixture of binary images: held-out log probability"
+    settings: ClassVar[Mapping[str, DigitsSetting]] = {
+        "quick": DigitsSetting(seeds=2, components=50, passes=5, sweeps=20, kept=10),
+        "paper": DigitsSetting(),
+    }
+
+    def trials(self, setting: DigitsSetting) -> Sequence[DigitsTrial]:
+        """Return every algorithm from every start; the sampler from one."""
+        return [
+            DigitsTrial(name, seed)
+            for seed in range(setting.seeds)
+            for name in setting.algorithm
+            if seed == 0 or name in _STEPS
+        ]
+
+    def bench(self, setting: DigitsSetting, backend: Backend) -> DigitsBench:
+        """Read the images and compile what will be timed."""
+        images = load_digits(setting.images, setting.threshold)
+        train, test = Documents.from_matrix(images.train), Documents.from_matrix(images.test)
+        bench = DigitsBench(setting, images, train, test, backend)
+        few = train.slice(0, 10)
+        CollapsedGibbsBernoulliMixture(setting.components, sweeps=1, kept=1).fit(few)
+        for name in _STEPS:
+            bench.problem(name).step(engine.init(bench.model, 0), few)
+        return bench
+
+    def data(self, bench: DigitsBench) -> Mapping[str, Any]:
+        """Return the name and sizes of the data."""
+        return {"images of": bench.images.name, "to train on": len(bench.train), "to test on": len(bench.test)}
+
+    def is_done(self, bench: DigitsBench, rows: Sequence[Row]) -> bool:
+        """Tell whether there is a final row."""
+        return any(row["final"] for row in rows)
+
+    def measure(
+        self, bench: DigitsBench, trial: DigitsTrial, progress: Checkpoint, reporter: Reporter
+    ) -> Iterator[Row]:
+        """Fit, and yield the held-out score and the components in use a few times along the way."""
+        if trial.algorithm not in _STEPS:
+            yield self._sample(bench, trial)
+            return
+        model, setting = bench.model, bench.setting
+        per_pass = -(-len(bench.train) // setting.batch_size)
+        wanted = sorted({per_pass * number for number in (1, 2, 5, 10, setting.passes) if number <= setting.passes})
+        start = Start(engine.init(model, trial.seed), bench.train, setting.batch_size)
+        for state, seconds in stops([Phase(bench.problem(trial.algorithm), wanted)], start, trial, progress, reporter):
+            estimates = model.mean_weights(state.parameters), model.mean_components(state.parameters)
+            scores = log_predictive(*estimates, bench.test, backend=bench.backend)
+            used = np.count_nonzero(model.rows_held(state.parameters) >= max(0.5, _ACTIVE * len(bench.train)))
+            yield _row(scores, int(used), state.step, seconds, final=state.step == wanted[-1])
+
+    def _sample(self, bench: DigitsBench, trial: DigitsTrial) -> Row:
+        setting, started = bench.setting, time.perf_counter()
+        kept = setting.kept if trial.algorithm == "cgs" else 1
+        sampler = CollapsedGibbsBernoulliMixture(
+            setting.components, setting.concentration, sweeps=setting.sweeps, kept=kept, random_state=trial.seed
+        ).fit(bench.train)
+        seconds = time.perf_counter() - started
+        sizes = np.bincount(sampler.labels_)
+        used = int(np.count_nonzero(sizes >= max(1.0, _ACTIVE * len(bench.train))))
+        return _row(sampler.score_samples(bench.test), used, setting.sweeps, seconds, final=True)
+
+    def summary(self, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+        """Return the mean and the best over starts, components in use and time."""
+        lines = []
+        for algorithm in distinct(rows, "algorithm"):
+            own = select(rows, algorithm=algorithm, final=True)
+            scores = [row["score"] for row in own]
+            lines.append(
+                [
+                    _LABELS[algorithm],
+                    figures.with_spread(*mean_and_spread(scores)),
+                    f"{max(scores):.3f}",
+                    f"{own[0]['standard_error']:.3f}",
+                    figures.span([row["used"] for row in own]),
+                    f"{np.mean([row['seconds'] for row in own]):.0f}",
+                ]
+            )
+        return ["", "log probability of an image", "best", "standard error", "components used", "seconds"], lines
+
+    def draw(self, rows: Sequence[Row], path: Path, setting: DigitsSetting) -> None:
+        """Draw the score against time, and against the components in use."""
+        with figures.side_by_side(path, "seconds", "components used", "log probability of a held-out image") as axes:
+            for algorithm in distinct(rows, "algorithm"):
+                own = select(rows, algorithm=algorithm)
+                figures.curve(axes[0], own, algorithm, _LABELS[algorithm])
+                done = select(own, final=True)
+                figures.scatter(axes[1], [row["used"] for row in done], [row["score"] for row in done], algorithm)
+
+
+def _row(scores: Array, used: int, step: int, seconds: float, *, final: bool) -> Row:
+    return {
+        "step": step,
+        "final": final,
+        "seconds": round(seconds, 3),
+        "score": round(float(scores.mean()), 6),
+        "standard_error": round(float(scores.std(ddof=1) / np.sqrt(len(scores))), 6),
+        "used": used,
+    }
