@@ -92,9 +92,10 @@ Callback = Callable[[State, Info], bool | None]
 """Called after every step; a true answer stops the fit there."""
 
 
-def init(model: Model, seed: int) -> State:
-    """Return the state before the first step: lambda^(0) at random."""
-    parameters = model.init(np.random.default_rng(derive_key(seed, "init")))
+def init(model: Model, seed: int, data: Any = None) -> State:
+    """Return the state before the first step: lambda^(0) at random, near some data if these are given."""
+    rng = np.random.default_rng(derive_key(seed, "init"))
+    parameters = model.init(rng) if data is None else model.start(data, rng)
     return State(seed=seed, step=0, documents_seen=0, parameters=parameters)
 
 

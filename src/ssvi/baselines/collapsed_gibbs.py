@@ -159,15 +159,21 @@ class CollapsedGibbsBernoulliMixture:
     kept: int = 50
     random_state: int = 0
 
-    def fit(self, rows: Any, y: Any = None) -> CollapsedGibbsBernoulliMixture:
-        """Sample from all rows in one component (the infinite form) or from rows spread at random (the truncated)."""
+    def fit(self, rows: Any, y: Any = None, *, labels: Any = None) -> CollapsedGibbsBernoulliMixture:
+        """Sample, from given labels if there are any.
+
+        By default all rows start in one component (the infinite form) or spread at random (the truncated one).
+        """
         if not 1 <= self.kept <= self.sweeps:
             raise ValueError(f"kept must be from 1 to sweeps = {self.sweeps}, not {self.kept}.")
         data = Documents.of(rows).tight()
         Gibbs().check(data)
         rng = np.random.default_rng(derive_key(self.random_state, "labels"))
         places = self.n_components or 2
-        labels = rng.integers(0, places, len(data)) if self.n_components else np.zeros(len(data), np.int64)
+        if labels is not None:
+            labels = _checked(labels, len(data), self.n_components)
+        else:
+            labels = rng.integers(0, places, len(data)) if self.n_components else np.zeros(len(data), np.int64)
         logs = self._logs(len(data))
         state = np.uint64(derive_key(self.random_state, "sweeps"))
         self.history_: list[int] = []
@@ -227,6 +233,15 @@ class CollapsedGibbsBernoulliMixture:
         else:
             weights = sizes + self.weight_concentration_prior / self.n_components
         return weights / weights.sum(), (ones.T + a) / (sizes[:, None] + a + b)
+
+
+def _checked(labels: Any, n: int, n_components: int | None) -> Labels:
+    """Return a copy of given labels, or raise if they are not one component's number for each row."""
+    given = np.array(labels)
+    most = np.inf if n_components is None else n_components
+    if given.shape != (n,) or given.dtype.kind not in "iu" or given.min(initial=0) < 0 or given.max(initial=0) >= most:
+        raise ValueError(f"labels must be a whole number from 0 to {most - 1} for each of {n} rows.")
+    return given.astype(np.int64)
 
 
 def _statistics(data: Documents, labels: Labels, places: int) -> tuple[Labels, Labels]:

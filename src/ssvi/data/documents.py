@@ -82,6 +82,11 @@ class Documents:
         lengths: npt.NDArray[Any] = np.bincount(rows, weights=tight.counts, minlength=len(self))
         return lengths.astype(np.float64, copy=False)
 
+    def column_sums(self) -> npt.NDArray[np.float64]:
+        """Return the sum of counts of each word."""
+        tight = self.tight()
+        return np.bincount(tight.words, weights=tight.counts, minlength=self.n_words).astype(np.float64, copy=False)
+
     def is_whole(self) -> bool:
         """Tell whether every count is a whole number."""
         counts = self.tight().counts

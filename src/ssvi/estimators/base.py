@@ -87,15 +87,15 @@ class StochasticEstimator(BaseEstimator):
         if self.verbose != "auto" and not is_integer(self.verbose):
             raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
 
-    def _start(self) -> None:
+    def _start(self, data: Any) -> None:
         """Set the state before the first step."""
         self.random_state_ = make_seed(self.random_state)
         self.history_, self._n_distinct = [], 0
-        self._state = engine.init(self._model(), self.random_state_)
+        self._state = engine.init(self._model(), self.random_state_, data)
 
     def _run(self, data: Any, local_step: LocalStep, label: str, monitors: Iterable[Callback] = ()) -> None:
         """Fit from the start: `max_iter` passes over the data."""
-        self._start()
+        self._start(data)
         self.converged_, self._n_distinct = False, len(data)
         batch_size = self._batch_size_for(len(data))
         whole, per_pass = self._is_batch(len(data)), -(-len(data) // batch_size)

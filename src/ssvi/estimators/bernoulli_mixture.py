@@ -62,7 +62,8 @@ class BernoulliMixture(DensityMixin, StochasticEstimator):
         kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.6, 10 and 1; where every step
         sees all rows 0.75, 0 and what makes the first third of the steps whole.
     population_ramp : bool
-        Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
+        Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once. With many
+        features this starves components that begin with few rows.
     max_iter : int, optional
         Passes over the data; by default 1,500 where every step sees all rows, else 20.
     tol : float
@@ -131,7 +132,7 @@ class BernoulliMixture(DensityMixin, StochasticEstimator):
         learning_decay: float | None = None,
         learning_offset: float | None = None,
         learning_scale: float | None = None,
-        population_ramp: bool = True,
+        population_ramp: bool = False,
         max_iter: int | None = None,
         tol: float = 1e-5,
         batch_size: int | None = None,
@@ -181,7 +182,7 @@ class BernoulliMixture(DensityMixin, StochasticEstimator):
             rows = self._rows(X, reset=first)
             if first:
                 self._fitted = self._wanted()
-                self._start()
+                self._start(rows)
             check_same(self._wanted(), self._fitted)
             self._run_further(rows, self._local_step(), Model.name)
         return self

@@ -74,10 +74,11 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
     population_ramp : bool
         Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
     max_iter : int, optional
-        Passes over the data; by default 1,000 where every step sees all rows, else 20.
+        Passes over the data; by default 500 where every step sees all rows, else 20.
     polish : int
-        After a fit by a `global_step` that draws, at most so many passes of mean-field coordinate ascent: they clear
-        components that the draws kept half alive. 0 for none.
+        After a fit by a `global_step` that draws, at most so many passes of mean-field coordinate ascent. A few clear
+        away components that the draws kept half alive; very many would undo what draws are good for
+        (docs/experiments/nmf.md). 0 for none.
     tol : float
         Coordinate ascent stops when q's parameters change by less than this share of their mean, in the mean.
     batch_size : int, optional
@@ -131,7 +132,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
 
     """
 
-    _default_passes: ClassVar[tuple[int, int]] = (20, 1_000)
+    _default_passes: ClassVar[tuple[int, int]] = (20, 500)
 
     def __init__(
         self,
@@ -149,7 +150,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
         learning_scale: float | None = None,
         population_ramp: bool = True,
         max_iter: int | None = None,
-        polish: int = 100,
+        polish: int = 30,
         tol: float = 1e-4,
         batch_size: int | None = None,
         total_samples: int | None = None,
@@ -205,7 +206,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
             frames = self._frames(X, mask, reset=first, where="partial_fit")
             if first:
                 self._set_model(frames)
-                self._start()
+                self._start(frames)
             check_same(self._wanted(self._fitted["inverse_scale"]), self._fitted)
             self._run_further(frames, self._local_step(frames), Model.name)
         return self

@@ -184,7 +184,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             documents = self._documents(X, "partial_fit", reset=first)
             if first:
                 self._set_priors(documents)
-                self._start()
+                self._start(documents)
             self._check_same_model()
             self._run_further(documents, self._local_step(documents), LDA.name)
         return self

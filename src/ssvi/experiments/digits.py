@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,20 +29,23 @@ from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.models.bernoulli_mixture import BernoulliMixture
-from ssvi.schedules import PowerSchedule
+from ssvi.numerics.random import derive_keys
+from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
 from ssvi.typing import Array
 
-_STEPS: dict[str, tuple[type[GlobalStep], Any]] = {
-    "ssvi_a": (SsviA, Gibbs()),
-    "ssvi": (Ssvi, Gibbs()),
-    "mean_field": (MeanField, Exact()),
+_GLOBAL_STEPS: dict[str, Callable[[DigitsSetting], GlobalStep]] = {
+    "ssvi_a": lambda setting: SsviA(),
+    "ssvi": lambda setting: Ssvi(correction_sweeps=setting.iterations, control_variate=True),
+    "mean_field": lambda setting: MeanField(),
 }
 _LABELS = {
     "ssvi_a": "SSVI-A",
     "ssvi": "SSVI",
     "mean_field": "mean-field",
-    "cgs": "collapsed Gibbs, averaged predictions",
-    "cgs-last": "collapsed Gibbs, last sweep",
+    "ssvi_a-online": "SSVI-A, minibatches",
+    "mean_field-online": "mean-field, minibatches",
+    "cgs": "collapsed Gibbs, random start",
+    "cgs-informed": "collapsed Gibbs, start at images",
 }
 _ACTIVE = 1e-3  # of the rows, that an active component holds
 
@@ -56,16 +59,17 @@ class DigitsSetting:
     components: int = option(200, "components K")
     concentration: float = option(10.0, "concentration alpha of the Dirichlet process")
     batch_size: int = option(1_000, "rows in a minibatch")
-    passes: int = option(20, "passes over the training images")
+    iterations: int = option(100, "steps over all images")
+    passes: int = option(20, "passes over the images by minibatches")
     decay: float = option(0.6, "kappa of the steps (t + offset)^-kappa")
     offset: float = option(10.0, "tau of the steps")
-    sweeps: int = option(600, "sweeps of the collapsed Gibbs sampler")
+    sweeps: int = option(300, "sweeps of the collapsed Gibbs sampler")
     kept: int = option(50, "sweeps, the last, whose predictions are averaged")
     algorithm: tuple[str, ...] = option(tuple(_LABELS), f"one of {', '.join(_LABELS)}; repeat for several", grid=True)
     seeds: int = option(5, "starts of each algorithm (the sampler has one), with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        for name in ("components", "batch_size", "passes", "sweeps", "kept", "seeds"):
+        for name in ("components", "batch_size", "iterations", "passes", "sweeps", "kept", "seeds"):
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
         for name in ("decay", "offset"):
             require(name, getattr(self, name), lambda value: value >= 0, "0 or more")
@@ -100,10 +104,30 @@ class DigitsBench:
         return BernoulliMixture(self.train.n_words, self.setting.components, self.setting.concentration)
 
     def problem(self, name: str) -> Problem:
-        """Return how an algorithm fits."""
-        global_step, local_step = _STEPS[name]
-        schedule = PowerSchedule(self.setting.decay, self.setting.offset)
-        return Problem(self.model, local_step, global_step(), schedule, len(self.train), backend=self.backend)
+        """Return how an algorithm fits: with every step over all images, or by minibatches."""
+        setting, local_step = self.setting, Exact() if name.startswith("mean_field") else Gibbs()
+        if name.endswith("-online"):
+            schedule: Schedule = PowerSchedule(setting.decay, setting.offset)
+        else:
+            schedule = ConstantSchedule() if name == "mean_field" else whole_step_schedule(setting.iterations)
+        step = _GLOBAL_STEPS[name.removesuffix("-online")](setting)
+        return Problem(self.model, local_step, step, schedule, len(self.train), ramp=False, backend=self.backend)
+
+    def batch_size(self, name: str) -> int:
+        """Return how many images a step sees."""
+        return self.setting.batch_size if name.endswith("-online") else len(self.train)
+
+    def steps(self, name: str) -> int:
+        """Return how many steps an algorithm takes."""
+        a_pass = -(-len(self.train) // self.setting.batch_size)
+        return self.setting.passes * a_pass if name.endswith("-online") else self.setting.iterations
+
+    def nearest(self, seed: int) -> Any:
+        """Return for each training image the component of a fit's start that explains it best."""
+        start = engine.init(self.model, seed, self.train).parameters
+        views = self.model.statistics(self.model.mean_weights(start), self.model.mean_components(start))
+        keys = derive_keys(0, len(self.train))
+        return self.backend.map_local(Exact(), self.model, views, self.train, keys).argmax(axis=1)
 
 
 class DigitsMixture(Experiment):
@@ -112,7 +136,7 @@ class DigitsMixture(Experiment):
     name = "digits"
     title = "Mixture of binary images: held-out log probability"
     settings: ClassVar[Mapping[str, DigitsSetting]] = {
-        "quick": DigitsSetting(seeds=2, components=50, passes=5, sweeps=20, kept=10),
+        "quick": DigitsSetting(seeds=2, components=50, iterations=30, passes=5, sweeps=20, kept=10),
         "paper": DigitsSetting(),
     }
 
@@ -122,7 +146,7 @@ class DigitsMixture(Experiment):
             DigitsTrial(name, seed)
             for seed in range(setting.seeds)
             for name in setting.algorithm
-            if seed == 0 or name in _STEPS
+            if seed == 0 or not name.startswith("cgs")
         ]
 
     def bench(self, setting: DigitsSetting, backend: Backend) -> DigitsBench:
@@ -132,7 +156,7 @@ class DigitsMixture(Experiment):
         bench = DigitsBench(setting, images, train, test, backend)
         few = train.slice(0, 10)
         CollapsedGibbsBernoulliMixture(setting.components, sweeps=1, kept=1).fit(few)
-        for name in _STEPS:
+        for name in _GLOBAL_STEPS:
             bench.problem(name).step(engine.init(bench.model, 0), few)
         return bench
 
@@ -148,13 +172,12 @@ class DigitsMixture(Experiment):
         self, bench: DigitsBench, trial: DigitsTrial, progress: Checkpoint, reporter: Reporter
     ) -> Iterator[Row]:
         """Fit, and yield the held-out score and the components in use a few times along the way."""
-        if trial.algorithm not in _STEPS:
+        if trial.algorithm.startswith("cgs"):
             yield self._sample(bench, trial)
             return
-        model, setting = bench.model, bench.setting
-        per_pass = -(-len(bench.train) // setting.batch_size)
-        wanted = sorted({per_pass * number for number in (1, 2, 5, 10, setting.passes) if number <= setting.passes})
-        start = Start(engine.init(model, trial.seed), bench.train, setting.batch_size)
+        model, steps = bench.model, bench.steps(trial.algorithm)
+        wanted = sorted({max(1, round(steps * share)) for share in (0.05, 0.1, 0.25, 0.5, 1.0)})
+        start = Start(engine.init(model, trial.seed, bench.train), bench.train, bench.batch_size(trial.algorithm))
         for state, seconds in stops([Phase(bench.problem(trial.algorithm), wanted)], start, trial, progress, reporter):
             estimates = model.mean_weights(state.parameters), model.mean_components(state.parameters)
             scores = log_predictive(*estimates, bench.test, backend=bench.backend)
@@ -163,10 +186,11 @@ class DigitsMixture(Experiment):
 
     def _sample(self, bench: DigitsBench, trial: DigitsTrial) -> Row:
         setting, started = bench.setting, time.perf_counter()
-        kept = setting.kept if trial.algorithm == "cgs" else 1
         sampler = CollapsedGibbsBernoulliMixture(
-            setting.components, setting.concentration, sweeps=setting.sweeps, kept=kept, random_state=trial.seed
-        ).fit(bench.train)
+            setting.components, setting.concentration, sweeps=setting.sweeps, kept=setting.kept,
+            random_state=trial.seed,
+        )  # fmt: skip
+        sampler.fit(bench.train, labels=bench.nearest(trial.seed) if trial.algorithm == "cgs-informed" else None)
         seconds = time.perf_counter() - started
         sizes = np.bincount(sampler.labels_)
         used = int(np.count_nonzero(sizes >= max(1.0, _ACTIVE * len(bench.train))))

@@ -42,13 +42,13 @@ class NmfSetting:
     features: int = option(257, "frequencies")
     frames: int = option(1_000, "frames")
     most_alike: float = option(0.5, "correlation that no two of the spectra reach")
-    iterations: int = option(1_000, "steps of SSVI-A and SSVI, each over all frames")
-    polish: int = option(200, "mean-field steps after them")
+    iterations: int = option(500, "steps of SSVI-A and SSVI, each over all frames")
+    polish: int = option(30, "mean-field steps after them")
     ascent: int = option(400, "steps of mean-field alone")
     whole: int = option(100, "iterations with rho = 1, before rho falls as t^-decay")
     decay: float = option(0.5, "kappa of the steps min(1, (t / whole)^-kappa)")
     sweeps: int = option(20, "Gibbs sweeps a frame")
-    ramp: float = option(1_000.0, "iterations after which SSVI takes its whole correction")
+    ramp: float = option(500.0, "iterations after which SSVI takes its whole correction")
     algorithm: tuple[str, ...] = option(tuple(_LABELS), f"one of {', '.join(_LABELS)}; repeat for several", grid=True)
     scale: tuple[float, ...] = option((0.05,), "what the means are multiplied by; repeat for several", grid=True)
     seeds: int = option(3, "data sets, with seeds 0, 1, ...", grid=True)
@@ -127,7 +127,7 @@ class Nmf(Experiment):
     name = "nmf"
     title = "GaP-KL-NMF: spectra found"
     settings: ClassVar[Mapping[str, NmfSetting]] = {
-        "quick": NmfSetting(seeds=1, iterations=200, polish=50, ascent=100, ramp=200.0),
+        "quick": NmfSetting(seeds=1, iterations=150, ramp=150.0, ascent=100),
         "paper": NmfSetting(),
     }
 

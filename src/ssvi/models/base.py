@@ -50,6 +50,10 @@ class Model(ABC):
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return a random lambda^(0) for each block."""
 
+    def start(self, data: Any, rng: np.random.Generator) -> dict[str, Array]:
+        """Return a lambda^(0) that fits the scale of some data, for a model that needs one; `init` by default."""
+        return self.init(rng)
+
     @classmethod
     @abstractmethod
     def example(cls) -> Model:

@@ -61,6 +61,23 @@ class BernoulliMixture(Model):
             for name, block in self.blocks().items()
         }
 
+    def start(self, data: Documents, rng: np.random.Generator) -> dict[str, Array]:
+        """Return each component half way between a row of the data and the mean of all.
+
+        With many features a component at random is far from every row, and the first few that are less far would take
+        them all. Each one starts as if it held its share of the rows, a hundred at most.
+        """
+        chosen = data.take(rng.choice(len(data), self.n_components, replace=len(data) < self.n_components))
+        prototypes = np.tile(0.5 * data.column_sums() / len(data), (self.n_components, 1))
+        prototypes[np.repeat(np.arange(len(chosen)), chosen.costs()), chosen.words] += 0.5
+        held = min(100.0, len(data) / self.n_components)
+        counts = held * np.stack([prototypes, 1.0 - prototypes], axis=-1)
+        blocks = self.blocks()
+        return {
+            "weights": np.full(blocks["weights"].shape, held) + blocks["weights"].prior,
+            "components": blocks["components"].prior + counts,
+        }
+
     def mean_weights(self, parameters: Mapping[str, Array]) -> Array:
         """Return E_q[pi]."""
         lam = parameters["weights"][0]
