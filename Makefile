@@ -22,6 +22,8 @@ format: .venv/.dev
 bench: .venv/.dev
 	$(BIN)/python benchmarks/gibbs_speed.py
 	$(BIN)/python benchmarks/heldout_speed.py
+	$(BIN)/python benchmarks/mixture_speed.py
+	$(BIN)/python benchmarks/nmf_speed.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

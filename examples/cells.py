@@ -95,7 +95,7 @@ def report(model: GammaProcessNMF, shares: Any, genes: Any, types: Any, output: 
         most = names[int(table[:, place].argmax())]
         print(f"  {shares[:, component].mean():6.1%}  most in {most:18}  {' '.join(top)}")
         headings.append(f"{place + 1}: {top[0]}")
-    agreement = adjusted_mutual_info_score(types, relative(shares).argmax(axis=1))
+    agreement = adjusted_mutual_info_score(types, relative(shares[:, order]).argmax(axis=1))
     print(f"adjusted mutual information of types and each cell's most distinctive component: {agreement:.3f}")
     output.mkdir(parents=True, exist_ok=True)
     draw(table, names, headings, output / "components.png")

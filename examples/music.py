@@ -52,7 +52,8 @@ def draw(magnitudes: Any, model: GammaProcessNMF, activations: Any, order: Any, 
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 7), layout="constrained")
-    above, below = figure.subfigures(2, 1)
+    halves: Any = figure.subfigures(2, 1)
+    above, below = halves
     axes = above.subplots()
     level = 20 * np.log10(np.maximum(magnitudes.T, 1e-3) / magnitudes.max())
     axes.imshow(level, origin="lower", aspect="auto", cmap="magma", vmin=-70)

@@ -124,3 +124,26 @@ def test_bad_input_gets_a_clear_error():
         CollapsedGibbsBernoulliMixture().fit(np.array([[2, 0]]))
     with pytest.raises(ValueError, match="kept must be from 1 to sweeps"):
         CollapsedGibbsBernoulliMixture(sweeps=5, kept=6).fit(ROWS)
+
+
+def test_given_labels_are_where_it_starts():
+    rows = np.repeat([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], 30, axis=0)
+    labels = np.repeat([3, 1], 30)
+    for n_components in (5, None):
+        sampler = CollapsedGibbsBernoulliMixture(n_components, 0.01, sweeps=1, kept=1).fit(rows, labels=labels)
+        assert sampler.n_active_ == 2
+    np.testing.assert_array_equal(labels, np.repeat([3, 1], 30))
+    for bad in (labels[:5], labels - 2, labels + 2, labels + 0.5):
+        with pytest.raises(ValueError, match="labels must be a whole number from 0 to 4 for each of 60 rows"):
+            CollapsedGibbsBernoulliMixture(5).fit(rows, labels=bad)
+
+
+def test_posterior_means_average_the_kept_sweeps():
+    rows = np.random.default_rng(0).integers(0, 2, (50, 6))
+    sampler = CollapsedGibbsBernoulliMixture(4, sweeps=12, kept=6).fit(rows)
+    weights, means = sampler.posterior_means()
+    assert weights.sum() == pytest.approx(1.0)
+    assert means.shape == (4, 6)
+    assert np.all((means > 0) & (means < 1))
+    with pytest.raises(ValueError, match="their means have no average"):
+        CollapsedGibbsBernoulliMixture(None, sweeps=2, kept=1).fit(rows).posterior_means()
