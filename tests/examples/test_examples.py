@@ -74,7 +74,7 @@ def test_cells_from_a_folder(tmp_path, expression, capsys):
     printed = capsys.readouterr().out
     assert "most in T" in printed
     assert "most in B" in printed
-    assert float(printed.split("component: ")[1].split()[0]) > 0.8
+    assert float(printed.split("shares: ")[1].split()[0]) > 0.8
     assert (tmp_path / "out" / "components.png").exists()
 
 
