@@ -33,7 +33,7 @@ def test_every_pair_of_steps_finds_a_factorisation(global_step, local_step):
 
 
 def test_it_finds_the_spectra_and_how_many_there_are():
-    model = _nmf(max_iter=200).fit(COUNTS)
+    model = _nmf(max_iter=200, polish=100).fit(COUNTS)
     assert model.n_active_ == 3
     strong = np.argsort(model.weights_)[-3:]
     correlations = np.corrcoef(SPECTRA, model.components_[strong])[:3, 3:]

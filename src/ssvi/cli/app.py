@@ -12,7 +12,7 @@ from ssvi.cli.reproduce import reproduce_app
 
 app = typer.Typer(
     name="ssvi",
-    help="Structured stochastic variational inference: topic models without the mean-field assumption.",
+    help="Structured stochastic variational inference: topics, mixtures and factors without the mean-field assumption.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.engine import Callback
-from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (
     NUMBERS,
     check_same,
@@ -24,6 +23,7 @@ from ssvi.estimators.common import (
     require,
     unchanged_on_error,
 )
+from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.evaluation.mixtures import log_predictive
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
@@ -33,7 +33,7 @@ from ssvi.numerics.random import derive_keys
 from ssvi.typing import Array
 
 
-class BernoulliMixture(DensityMixin, StochasticEstimator):
+class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     """Clusters of binary rows, as many as the data need: a truncated Dirichlet process mixture of Bernoulli products.
 
     It has the ways of `sklearn.mixture`, which has no mixture for binary data. Rows x features of zeros and ones come
@@ -236,24 +236,12 @@ class BernoulliMixture(DensityMixin, StochasticEstimator):
         check_is_fitted(self)
         return self._model().mean_components(self._state.parameters)
 
-    @property
-    def n_active_(self) -> int:
-        """How many components hold a share `active_share` of the rows, and half a row at the least."""
-        check_is_fitted(self)
-        held = self._model().rows_held(self._state.parameters)
-        return int(np.count_nonzero(held >= max(0.5, self.active_share * held.sum())))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _held(self) -> Array:
+        return self._model().rows_held(self._state.parameters)
 
     def _rows(self, X: Any, *, reset: bool) -> Documents:
         """Check parameters and data; return the rows by their ones."""
-        self._check_loop_parameters()
-        require("n_components", self.n_components, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
-        require("tol", self.tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        require("active_share", self.active_share, lambda v: 0 <= v <= 1, "from 0 to 1")
+        self._check_parameters()
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
         if self.binarize is not None:
             require("binarize", self.binarize, lambda v: -np.inf < v < np.inf, "a number, or None")

@@ -15,7 +15,6 @@ from ssvi import engine
 from ssvi.backends.threads import Threads
 from ssvi.data.frames import Frames
 from ssvi.engine import Callback, Problem
-from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (
     NUMBERS,
     check_counts,
@@ -26,6 +25,7 @@ from ssvi.estimators.common import (
     require,
     unchanged_on_error,
 )
+from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
 from ssvi.local_steps.base import LocalStep
@@ -39,7 +39,7 @@ from ssvi.typing import Array
 _THOROUGH = MeanField(max_rounds=500, tolerance=1e-5)  # for new frames, which are met once
 
 
-class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
+class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEndedEstimator):
     """Non-negative factors of counts or magnitudes, as many as the data need: GaP-KL-NMF.
 
     X is about `transform(X) @ components_`, with Poisson noise. It has the ways of `sklearn.decomposition.NMF` with the
@@ -253,12 +253,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
         check_is_fitted(self)
         return self._model().mean_weights(self._state.parameters)
 
-    @property
-    def n_active_(self) -> int:
-        """How many components account for a share `active_share` of the total, and for half a unit at the least."""
-        check_is_fitted(self)
-        held = self._model().counts_held(self._state.parameters)
-        return int(np.count_nonzero(held >= max(0.5, self.active_share * held.sum())))
+    def _held(self) -> Array:
+        return self._model().counts_held(self._state.parameters)
 
     @property
     def _n_features_out(self) -> int:
@@ -266,7 +262,6 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -286,11 +281,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochas
         return frames
 
     def _check_parameters(self) -> None:
-        self._check_loop_parameters()
-        require("n_components", self.n_components, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        super()._check_parameters()
         require("polish", self.polish, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more")
-        require("tol", self.tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        require("active_share", self.active_share, lambda v: 0 <= v <= 1, "from 0 to 1")
 
     def _wanted(self, inverse_scale: float) -> dict[str, Any]:
         """Return the parameters that a fit cannot change later."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy.typing as npt
@@ -32,3 +33,25 @@ def pull_towards(
         share = counts[i] / dot(rows[i], activity)
         for k in range(activity.size):
             pull[k] += share * rows[i, k]
+
+
+@kernel
+def add_shares(
+    rows: npt.NDArray[Any],
+    columns: npt.NDArray[Any],
+    counts: npt.NDArray[Any],
+    activity: npt.NDArray[Any],
+    shares: npt.NDArray[Any],
+) -> float:
+    """Add n_i activity_k / (rows_i . activity) to row `columns[i]` of `shares`; return sum n_i log(rows_i . activity).
+
+    Times rows_ik these are expected counts. That factor is the same for all documents: it is left for the end.
+    """
+    total = 0.0
+    for i in range(counts.size):
+        norm = dot(rows[i], activity)
+        total += counts[i] * math.log(norm)
+        share, own = counts[i] / norm, shares[columns[i]]
+        for k in range(activity.size):
+            own[k] += share * activity[k]
+    return total

@@ -19,14 +19,13 @@ from ssvi.local_steps.gamma_process_nmf.common import (
     most_entries,
     scaled_activity,
 )
-from ssvi.local_steps.splits import pull_towards
+from ssvi.local_steps.splits import add_shares, pull_towards
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.binomial import room_for, split_count
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_variates import log_gamma_variate
 from ssvi.numerics.poisson import poisson
 from ssvi.numerics.random import Keys, uniform
-from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
 _SPLITS = ("expected", "poisson", "drawn")
@@ -107,14 +106,11 @@ def gibbs_frames(
                 current[k] = math.exp(log_value) / rates[k]
         scaled_activity(current, activity)
         add_missing(absent, current, missed)
-        for i in range(own.size):
-            target = shares[here[i]]
-            if how == _DRAWN:
-                state = _split(own[i], rows[i], activity, room, target, state)
-            else:
-                share = own[i] / dot(rows[i], activity)
-                for k in range(size):
-                    target[k] += share * activity[k]
+        if how == _DRAWN:
+            for i in range(own.size):
+                state = _split(own[i], rows[i], activity, room, shares[here[i]], state)
+        else:
+            add_shares(rows, here, own, activity, shares)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 from ssvi.data.frames import Frames
 from ssvi.local_steps.gamma_process_nmf.common import (
@@ -19,12 +20,11 @@ from ssvi.local_steps.gamma_process_nmf.common import (
     most_entries,
     scaled_activity,
 )
-from ssvi.local_steps.splits import pull_towards
+from ssvi.local_steps.splits import add_shares, pull_towards
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, log_gamma
-from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
 
@@ -36,26 +36,6 @@ def _expected_logs(shape: Array, rates: Array, logs: Array, activity: npt.NDArra
     largest = float(logs.max())
     scaled_activity(np.exp(logs - largest), activity)
     return largest
-
-
-@kernel
-def _collect(
-    rows: npt.NDArray[Any],
-    columns: npt.NDArray[Any],
-    counts: npt.NDArray[Any],
-    activity: npt.NDArray[Any],
-    shares: npt.NDArray[Any],
-) -> float:
-    """Add a frame's counts to `shares`; return sum_i (y_i log(rows_i . activity) - log y_i!)."""
-    total = 0.0
-    for i in range(counts.size):
-        norm = dot(rows[i], activity)
-        total += counts[i] * math.log(norm) - log_gamma(counts[i] + 1.0)
-        own = shares[columns[i]]
-        share = counts[i] / norm
-        for k in range(activity.size):
-            own[k] += share * activity[k]
-    return total
 
 
 @kernel
@@ -87,7 +67,7 @@ def mean_field_frames(
 ) -> float:
     """Handle each frame of a shard: fill in E[H], add to shares and missed; return the sum of the local ELBOs.
 
-    The bound lacks the logarithms that each feature's weights were divided by.
+    The bound lacks the logarithms that each feature's weights were divided by, and those of y!.
     """
     size = whole_rates.size
     buffer = np.empty((most_entries(indptr), size), weights.dtype)
@@ -113,7 +93,7 @@ def mean_field_frames(
         largest = _expected_logs(shape, rates, logs, activity)
         activations[n] = shape / rates
         add_missing(absent, activations[n], missed)
-        bound += _collect(rows, here, own, activity, shares) + own.sum() * largest
+        bound += add_shares(rows, here, own, activity, shares) + own.sum() * largest
         bound += _prior_bound(b, shape, rates, logs, activations[n]) - ((rates - b) * activations[n]).sum()
     return bound
 
@@ -149,4 +129,5 @@ class MeanField(FactorisationStep):
             prepared.rates, model.activation_shape, self.max_rounds, self.tolerance, activations, shares, missed,
         )  # fmt: skip
         own = slice(values.indptr[0], values.indptr[-1])
-        return bound + float(values.counts[own] @ prepared.log_scale[values.words[own]])
+        counts = values.counts[own].astype(np.float64)
+        return float(bound + counts @ prepared.log_scale[values.words[own]] - special.gammaln(counts + 1.0).sum())

@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
-from ssvi.local_steps.splits import pull_towards
+from ssvi.local_steps.splits import add_shares, pull_towards
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, log_gamma
-from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
 _NEGLIGIBLE = 1e-15  # a topic this much rarer than the document's first one counts as absent (and makes no subnormals)
@@ -30,26 +29,6 @@ def _expected_log_weights(gamma: Array, theta: npt.NDArray[Any]) -> float:
         value = math.exp(digamma(gamma[k]) - largest)
         theta[k] = value if value > _NEGLIGIBLE else 0.0
     return largest
-
-
-@kernel
-def _collect(
-    rows: npt.NDArray[Any],
-    columns: npt.NDArray[Any],
-    counts: npt.NDArray[Any],
-    theta: npt.NDArray[Any],
-    statistics: npt.NDArray[Any],
-) -> float:
-    """Add one document's expected counts to `statistics`; return sum_i n_i log(rows_i . theta)."""
-    total = 0.0
-    for i in range(counts.size):
-        norm = dot(rows[i], theta)
-        total += counts[i] * math.log(norm)
-        share = counts[i] / norm
-        word = columns[i]
-        for k in range(theta.size):
-            statistics[word, k] += share * theta[k] * rows[i, k]
-    return total
 
 
 @kernel
@@ -77,7 +56,7 @@ def mean_field_documents(
 ) -> float:
     """Handle each document of a shard; fill statistics (words x topics) and gamma (documents x topics).
 
-    Returns the sum of the local ELBOs.
+    The statistics lack the factor that a word's weights are. Returns the sum of the local ELBOs.
     """
     n_topics = alpha.size
     largest = 0
@@ -105,7 +84,7 @@ def mean_field_documents(
             if change < tolerance * n_topics:
                 break
         peak = _expected_log_weights(gamma[d], theta)
-        bound += _collect(rows, words, own, theta, statistics) + _prior_bound(gamma[d], alpha)
+        bound += add_shares(rows, words, own, theta, statistics) + _prior_bound(gamma[d], alpha)
         bound += own.sum() * (peak - digamma(gamma[d].sum()))
     return bound
 
@@ -149,4 +128,5 @@ class MeanField(LdaStep):
         )
         own = slice(shard.indptr[0], shard.indptr[-1])
         bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]])
+        statistics *= prepared.weights
         return LocalResult({"topics": statistics}, gamma / gamma.sum(axis=1, keepdims=True), bound)
