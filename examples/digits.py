@@ -1,7 +1,7 @@
 """Prototypes of handwritten digits: a mixture of Bernoullis that finds how many it needs.
 
 python examples/digits.py                        MNIST where it is found, else scikit-learn's digits
-python examples/digits.py --images FOLDER        MNIST's four files
+python examples/digits.py --images FOLDER        MNIST's files
 """
 
 from __future__ import annotations

@@ -56,13 +56,15 @@ def draw(magnitudes: Any, model: GammaProcessNMF, activations: Any, order: Any, 
     above, below = halves
     axes = above.subplots()
     level = 20 * np.log10(np.maximum(magnitudes.T, 1e-3) / magnitudes.max())
-    axes.imshow(level, origin="lower", aspect="auto", cmap="magma", vmin=-70)
-    axes.set(title="spectrogram, dB", xlabel="frame", ylabel="frequency")
+    extent = (0.0, float(len(magnitudes)), 0.0, hertz[-1] / 1e3)
+    axes.imshow(level, origin="lower", aspect="auto", cmap="magma", vmin=-70, extent=extent)
+    axes.set(title="spectrogram, dB", xlabel="frame", ylabel="kHz")
     left, right = below.subplots(1, 2)
     spectra = model.components_[order]
     spectra = 20 * np.log10(np.maximum(spectra / spectra.max(axis=1, keepdims=True), 1e-4))
-    left.imshow(spectra.T, origin="lower", aspect="auto", cmap="magma", vmin=-60)
-    left.set(title="components, dB, the strongest first", xlabel="component", ylabel="frequency")
+    extent = (0.5, len(order) + 0.5, 0.0, hertz[-1] / 1e3)
+    left.imshow(spectra.T, origin="lower", aspect="auto", cmap="magma", vmin=-60, extent=extent)
+    left.set(title="components, dB, the strongest first", xlabel="component", ylabel="kHz")
     share = activations[:, order] / activations[:, order].max(axis=0)
     right.imshow(share.T, aspect="auto", cmap="magma", interpolation="nearest")
     right.set(title="activations", xlabel="frame", ylabel="component")
@@ -83,6 +85,8 @@ def main(arguments: list[str] | None = None) -> None:
     samples, rate = read(options.recording, options.seconds)
     transform, complex_values = spectrogram(samples, rate, options.window)
     magnitudes = np.abs(complex_values).T
+    if not magnitudes.max() > 0:
+        raise SystemExit(f"{options.recording} is silent: there is nothing to factorise.")
     counts = np.round(magnitudes / (magnitudes.max() * 10 ** (-options.quantum / 20)))
     print(f"{counts.shape[0]} frames, {counts.shape[1]} frequencies, mean count {counts.mean():.2f}")
     model = GammaProcessNMF(options.components, max_iter=options.passes, n_jobs=-1, random_state=0).fit(counts)

@@ -41,13 +41,14 @@ class PowerSchedule:
         return min(1.0, self.scale * float((step + self.offset) ** -self.decay))
 
 
-def whole_step_schedule(steps: int) -> PowerSchedule:
-    """Return the steps of a fit whose every step sees all data: 1 in the first third, then (3 t / steps)^-0.75.
+def whole_step_schedule(steps: int, decay: float = 0.75, offset: float = 0.0) -> PowerSchedule:
+    """Return the steps of a fit whose every step sees all data: 1 in the first third, then as (t + offset)^-decay.
 
     There is no noise of subsampling to average out, only that of draws. While rho is 1 nothing of lambda's past
-    remains: the fit explores, and where the local step draws as well, SSVI-A is a Gibbs sampler. The rest averages.
+    remains: the fit explores. (In a mixture whose local step draws as well, SSVI-A is then a Gibbs sampler.) The rest
+    averages.
     """
-    return PowerSchedule(0.75, 0.0, max(1.0, steps / 3) ** 0.75)
+    return PowerSchedule(decay, offset, (max(1.0, steps / 3) + offset) ** decay)
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,24 @@ def test_coordinate_ascent_stops_when_it_has_settled_and_its_bound_grows():
     assert shorter.bound_ < model.bound_ < model.score(ROWS)
 
 
+@pytest.mark.parametrize("global_step", ["mean_field", "map", "ssvi_a"])
+def test_components_that_start_at_equal_rows_come_apart(global_step):
+    rows = np.repeat([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], 30, axis=0)
+    model = _mixture(global_step=global_step, local_step="exact", max_iter=400).fit(rows)
+    first, second = model.predict(rows[[0, -1]])
+    assert first != second
+    assert model.score(rows) > -2.0  # one cluster alone has -4.2
+    stream = _mixture(n_components=20, global_step=global_step, local_step="exact").partial_fit(ROWS[:1])
+    for _ in range(10):
+        stream.partial_fit(ROWS)
+    assert len(np.unique(stream.predict(ROWS))) >= 3
+
+
+def test_the_schedule_of_whole_steps_follows_the_given_decay():
+    sizes = [info.step_size for info in _mixture(max_iter=60, learning_decay=0.5).fit(ROWS).history_]
+    np.testing.assert_allclose(sizes, [min(1.0, (20 / step) ** 0.5) for step in range(1, 61)])
+
+
 def test_what_a_fit_reports():
     model = _mixture(max_iter=7).fit(ROWS)
     assert [info.step for info in model.history_] == list(range(1, 8))

@@ -1,6 +1,7 @@
 """The factorisation estimator: scikit-learn's ways, any data, honest errors."""
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 
@@ -18,7 +19,7 @@ def _nmf(**options):
 
 
 def _error(model, counts=COUNTS):
-    """The mean absolute error of the reconstruction, relative to that of the column means."""
+    """The mean absolute error of the reconstruction, relative to that of the column means; 0.39 for K = 2."""
     return (
         np.abs(model.inverse_transform(model.transform(counts)) - counts).mean()
         / np.abs(counts - counts.mean(axis=0)).mean()
@@ -29,7 +30,7 @@ def _error(model, counts=COUNTS):
 @pytest.mark.parametrize("global_step", ["ssvi_a", "ssvi", "mean_field", "map"])
 def test_every_pair_of_steps_finds_a_factorisation(global_step, local_step):
     model = _nmf(global_step=global_step, local_step=local_step).fit(COUNTS)
-    assert _error(model) < 0.4
+    assert _error(model) < 0.33
 
 
 def test_it_finds_the_spectra_and_how_many_there_are():
@@ -42,7 +43,7 @@ def test_it_finds_the_spectra_and_how_many_there_are():
 
 def test_minibatches_find_them_too():
     model = _nmf(learning_method="online", batch_size=50, max_iter=30).fit(COUNTS)
-    assert _error(model) < 0.4
+    assert _error(model) < 0.33
 
 
 def test_the_polish_clears_what_draws_keep_half_alive():
@@ -80,7 +81,7 @@ def test_missing_entries_are_filled_in_better_than_by_the_column_means():
     assert ours < 0.5 * plain
 
 
-@pytest.mark.parametrize("form", ["nan", "masked array", "sparse mask", "all sparse"])
+@pytest.mark.parametrize("form", ["nan", "masked array", "both", "sparse mask", "all sparse", "frame", "list"])
 def test_the_value_of_a_missing_entry_does_not_matter(form):
     reference = _nmf(max_iter=3, polish=2).fit(np.where(MASK, 0, COUNTS), mask=MASK)
     model = _nmf(max_iter=3, polish=2)
@@ -88,10 +89,48 @@ def test_the_value_of_a_missing_entry_does_not_matter(form):
         model.fit(np.where(MASK, np.nan, COUNTS), mask=MASK)
     elif form == "masked array":
         model.fit(np.ma.masked_array(np.where(MASK, 99, COUNTS), MASK))
+    elif form == "both":
+        left, right = MASK.copy(), MASK.copy()
+        left[:, 7:], right[:, :7] = False, False
+        model.fit(np.ma.masked_array(np.where(MASK, np.nan, COUNTS), left), mask=sparse.csr_array(right))
+    elif form == "frame":
+        model.fit(pandas.DataFrame(np.where(MASK, np.nan, COUNTS)), mask=pandas.DataFrame(MASK))
+    elif form == "list":
+        model.fit(np.where(MASK, np.nan, COUNTS).tolist(), mask=MASK.tolist())
     else:
-        data = sparse.csr_array(np.where(MASK, 77, COUNTS)) if form == "all sparse" else COUNTS
+        data = sparse.csr_array(np.where(MASK, np.nan, COUNTS)) if form == "all sparse" else COUNTS
         model.fit(data, mask=sparse.csr_array(MASK))
     np.testing.assert_array_equal(model.components_, reference.components_)
+
+
+def test_missing_entries_in_some_shards_only(many_tasks):
+    mask = np.zeros_like(MASK)
+    mask[150:, 3] = True
+    model = _nmf(max_iter=3, polish=2).fit(COUNTS, mask=mask)
+    np.testing.assert_array_equal(model.transform(COUNTS, mask=mask)[:150], model.transform(COUNTS)[:150])
+    assert np.isnan(model.score(COUNTS, mask=np.ones_like(MASK)))
+
+
+def test_very_sparse_activations_do_not_stop_it():
+    """With a small shape every draw of a frame's activations can underflow."""
+    counts = RNG.poisson(0.2, (100, 4)) + np.eye(100, 4, dtype=int)
+    for size in (1, 3):
+        model = _nmf(n_components=size, activation_shape=0.005, max_iter=20).fit(counts)
+        assert np.isfinite(model.components_).all()
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e9, 1e18])
+def test_values_of_any_size_fit(scale):
+    for global_step in ("ssvi_a", "mean_field", "ssvi"):
+        model = _nmf(max_iter=5, polish=2, global_step=global_step).fit(COUNTS * scale)
+        assert np.isfinite(model.transform(COUNTS * scale)).all()
+
+
+def test_a_callback_that_says_stop_ends_it_without_a_polish():
+    seen = []
+    model = _nmf(callbacks=[lambda state, info: seen.append(info.step) or info.step == 4]).fit(COUNTS)
+    assert seen == [1, 2, 3, 4]
+    assert model.n_iter_ == 4
 
 
 def test_rows_and_columns_of_zeros():
@@ -109,8 +148,8 @@ def test_real_values_are_taken_as_they_are():
     """Halved data hold half the evidence and have half the means."""
     whole, halves = (_nmf(max_iter=150).fit(COUNTS * scale) for scale in (1.0, 0.5))
     assert halves.inverse_scale_ == pytest.approx(2 * whole.inverse_scale_)
-    assert _error(halves, COUNTS * 0.5) < 0.4
-    assert _error(_nmf(local_step=Gibbs(split="drawn")).fit(COUNTS * 0.5), COUNTS * 0.5) < 0.4
+    assert _error(halves, COUNTS * 0.5) < 0.33
+    assert _error(_nmf(local_step=Gibbs(split="drawn")).fit(COUNTS * 0.5), COUNTS * 0.5) < 0.33
 
 
 def test_the_score_tells_a_fit_from_a_worse_one():
@@ -124,6 +163,7 @@ def test_partial_fit_goes_on_and_keeps_to_its_model():
     for start in range(0, 200, 100):
         model.partial_fit(COUNTS[start : start + 100])
     assert model.n_batch_iter_ == 4
+    assert not model.converged_
     scale = model.inverse_scale_
     assert scale == pytest.approx(1 / COUNTS[:100].mean())
     model.partial_fit(COUNTS * 3)
@@ -144,6 +184,8 @@ BAD = [
     ({}, {"X": np.full((3, 4), np.nan)}, "contains NaN"),
     ({}, {"X": COUNTS, "mask": MASK[:, :3]}, r"mask has shape \(200, 3\), and X has \(200, 15\)"),
     ({}, {"X": COUNTS, "mask": np.ones_like(MASK)}, "There is nothing but zeros"),
+    ({}, {"X": np.where(MASK, np.nan, COUNTS), "mask": MASK & False}, "NaN or infinity where the mask does not say"),
+    ({}, {"X": np.ma.masked_array(COUNTS, MASK), "mask": MASK[:, :1]}, r"mask has shape \(200, 1\)"),
     ({"n_components": 1.5}, {"X": COUNTS}, "n_components must be an integer of 1 or more, not 1.5"),
     ({"dictionary_shape": 0.0}, {"X": COUNTS}, "dictionary_shape must be a positive number, not 0.0"),
     ({"inverse_scale": np.inf}, {"X": COUNTS}, "inverse_scale must be a positive number"),
@@ -158,7 +200,7 @@ def test_bad_input_gets_one_sentence_and_changes_nothing(options, data, message)
     before = model.components_
     with pytest.raises(ValueError, match=message):
         model.set_params(**options).fit(**data)
-    np.testing.assert_array_equal(model._state.parameters["dictionary"][..., 0] > 0, before > 0)
+    np.testing.assert_array_equal(model.set_params(n_components=8).components_, before)
 
 
 def test_inverse_transform_wants_one_column_for_each_component():

@@ -32,5 +32,6 @@ def test_draws_have_their_distribution(mean):
     assert stats.chi2(max(1, keep.sum() - 1)).sf(statistic) > 1e-5
 
 
-def test_a_mean_of_zero_has_no_events():
-    assert poisson(0.0, np.uint64(1))[0] == 0.0
+def test_extreme_means():
+    for mean, outcome in ((0.0, 0.0), (np.nan, 0.0), (1e18, 1e18), (np.inf, np.inf)):
+        assert poisson(mean, np.uint64(1))[0] == outcome

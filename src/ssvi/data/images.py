@@ -32,9 +32,9 @@ class Digits:
 
 
 def load_digits(folder: Path | None = None, threshold: float = 0.5) -> Digits:
-    """Return MNIST from a folder of its four files, by default from where it is found, else scikit-learn's digits.
+    """Return MNIST from a folder of its files, by default from where it is found, else scikit-learn's digits.
 
-    A pixel is 1 where its brightness, from 0 to 1, is above the threshold.
+    The files may be compressed. A pixel is 1 where its brightness, from 0 to 1, is above the threshold.
     """
     if folder is None and not MNIST.exists():
         from sklearn.datasets import load_digits as small_digits
@@ -44,18 +44,23 @@ def load_digits(folder: Path | None = None, threshold: float = 0.5) -> Digits:
         train, test = pixels[:-_SMALL_TEST], pixels[-_SMALL_TEST:]
         return Digits("scikit-learn digits", (8, 8), train, test, data.target[-_SMALL_TEST:])
     folder = folder or MNIST
-    train, test = (read_idx(folder / f"{part}-images-idx3-ubyte.gz") for part in ("train", "t10k"))
-    labels = read_idx(folder / "t10k-labels-idx1-ubyte.gz")
+    names = ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+    train, test, labels = (read_idx(_either(folder / name)) for name in names)
     if train.ndim != 3 or train.shape[1:] != test.shape[1:] or labels.shape != test.shape[:1]:
         raise ValueError(f"the files in {folder} do not belong together: their shapes differ.")
     binary = [(part.reshape(len(part), -1) > threshold * 255).astype(np.int8) for part in (train, test)]
     return Digits("MNIST", (train.shape[1], train.shape[2]), binary[0], binary[1], labels)
 
 
+def _either(path: Path) -> Path:
+    """Return a file as it is if it is there, else the compressed one."""
+    return path if path.exists() else path.with_name(f"{path.name}.gz")
+
+
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """Read an array of bytes in MNIST's format, compressed or not."""
     if not path.exists():
-        raise ValueError(f"there is no {path}: give a folder with the four files of MNIST.")
+        raise ValueError(f"there is no {path}: give a folder with MNIST's files.")
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             head = file.read(4)

@@ -90,13 +90,13 @@ class StochasticEstimator(BaseEstimator):
     def _start(self, data: Any) -> None:
         """Set the state before the first step."""
         self.random_state_ = make_seed(self.random_state)
-        self.history_, self._n_distinct = [], 0
+        self.history_, self._n_distinct, self.converged_ = [], 0, False
         self._state = engine.init(self._model(), self.random_state_, data)
 
-    def _run(self, data: Any, local_step: LocalStep, label: str, monitors: Iterable[Callback] = ()) -> None:
-        """Fit from the start: `max_iter` passes over the data."""
+    def _run(self, data: Any, local_step: LocalStep, label: str, monitors: Iterable[Callback] = ()) -> bool:
+        """Fit from the start, `max_iter` passes over the data; tell whether all were made, or a callback said stop."""
         self._start(data)
-        self.converged_, self._n_distinct = False, len(data)
+        self._n_distinct = len(data)
         batch_size = self._batch_size_for(len(data))
         whole, per_pass = self._is_batch(len(data)), -(-len(data) // batch_size)
         passes = self.max_iter or self._default_passes[whole]
@@ -116,6 +116,7 @@ class StochasticEstimator(BaseEstimator):
             )
         self.n_iter_ = -(-self._state.step // per_pass)
         self.bound_ = self._bound(data)
+        return self._state.step == passes * per_pass
 
     def _settling(self) -> Callback:
         """Return a callback that ends coordinate ascent once every block changes by less than `tol` of its mean."""
@@ -147,7 +148,8 @@ class StochasticEstimator(BaseEstimator):
                 batches,
                 self._callbacks(progress),
             )
-        self.n_iter_ = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))
+        passes = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))
+        self.n_iter_ = max(getattr(self, "n_iter_", 0), passes)
         self.bound_ = self._bound(data)
 
     def _batch_size_for(self, n: int) -> int:
@@ -164,9 +166,13 @@ class StochasticEstimator(BaseEstimator):
 
     def _schedule(self, whole_steps: int | None = None) -> Schedule:
         """Return the step sizes of a fit by minibatches, or of so many steps that see all data."""
-        usual = self._online_schedule if whole_steps is None else whole_step_schedule(whole_steps)
-        own = {"decay": self.learning_decay, "offset": self.learning_offset, "scale": self.learning_scale}
-        return replace(usual, **{name: value for name, value in own.items() if value is not None})
+        given = {"decay": self.learning_decay, "offset": self.learning_offset}
+        shape = {name: value for name, value in given.items() if value is not None}
+        if whole_steps is None:
+            usual = replace(self._online_schedule, **shape)
+        else:
+            usual = whole_step_schedule(whole_steps, **shape)
+        return usual if self.learning_scale is None else replace(usual, scale=self.learning_scale)
 
     def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
         """Return the global step of a fit by minibatches, or of so many steps that see all data.

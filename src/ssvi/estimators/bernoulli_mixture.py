@@ -56,8 +56,9 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         A draw of each row's component, or its probabilities. Draws escape from poor optima; steps that draw nothing
         else ("mean_field", "map") are at their best with "exact".
     learning_method : {"auto", "online", "batch"}
-        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows. In
-        batch mode with a `global_step` that draws nothing the step size is 1 (coordinate ascent).
+        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows, or up
+        to `batch_size` if that is set. In batch mode with a `global_step` that draws nothing the step size is 1
+        (coordinate ascent).
     learning_decay, learning_offset, learning_scale : float, optional
         kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.6, 10 and 1; where every step
         sees all rows 0.75, 0 and what makes the first third of the steps whole.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import Any, ClassVar, Self
 
@@ -66,8 +67,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     local_step : {"gibbs", "mean_field"} or LocalStep
         How each frame's activations are found: drawn, or by coordinate ascent.
     learning_method : {"auto", "online", "batch"}
-        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows. In
-        batch mode with a `global_step` that draws nothing the step size is 1 (coordinate ascent).
+        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows, or up
+        to `batch_size` if that is set. In batch mode with a `global_step` that draws nothing the step size is 1.
     learning_decay, learning_offset, learning_scale : float, optional
         kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.6, 10 and 1; where every step
         sees all rows 0.75, 0 and what makes the first third of the steps whole.
@@ -75,12 +76,16 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
     max_iter : int, optional
         Passes over the data; by default 500 where every step sees all rows, else 20.
+    merge : float or None
+        After a fit by a `global_step` that draws, make one of all components whose spectra have at least this
+        correlation: draws can split a component in two, and do not join it again. None for never.
     polish : int
-        After a fit by a `global_step` that draws, at most so many passes of mean-field coordinate ascent. A few clear
-        away components that the draws kept half alive; very many would undo what draws are good for
+        After a fit by a `global_step` that draws, at most so many mean-field steps over all rows, of size 1. A few
+        clear away components that the draws kept half alive; very many would undo what draws are good for
         (docs/experiments/nmf.md). 0 for none.
     tol : float
-        Coordinate ascent stops when q's parameters change by less than this share of their mean, in the mean.
+        Mean-field steps over all rows end when they change q's parameters by less than this share of their mean, in the
+        mean. (The ELBO need not grow in each: weights and dictionary move together, each given the other's last value.)
     batch_size : int, optional
         Rows in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000.
     total_samples : int, optional
@@ -150,7 +155,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         learning_scale: float | None = None,
         population_ramp: bool = True,
         max_iter: int | None = None,
-        polish: int = 30,
+        merge: float | None = 0.9,
+        polish: int = 10,
         tol: float = 1e-4,
         batch_size: int | None = None,
         total_samples: int | None = None,
@@ -173,6 +179,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         self.learning_scale = learning_scale
         self.population_ramp = population_ramp
         self.max_iter = max_iter
+        self.merge = merge
         self.polish = polish
         self.tol = tol
         self.batch_size = batch_size
@@ -191,9 +198,9 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         with unchanged_on_error(self):
             frames = self._frames(X, mask, reset=True, where="fit")
             self._set_model(frames)
-            self._run(frames, self._local_step(frames), Model.name)
-            if self.polish and make_global_step(self.global_step).stochastic:
-                self._polish(frames)
+            whole = self._run(frames, self._local_step(frames), Model.name)
+            if whole and make_global_step(self.global_step).stochastic:
+                self._merge_and_polish(frames)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
@@ -239,7 +246,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         check_is_fitted(self)
         frames = self._frames(X, mask, reset=False, where="score")
         bound = self._mean_field(frames).bound
-        return float("nan") if bound is None else bound / frames.n_known
+        return bound / frames.n_known if frames.n_known else float("nan")
 
     @property
     def components_(self) -> Array:
@@ -269,19 +276,22 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     def _frames(self, X: Any, mask: Any, *, reset: bool, where: str) -> Frames:
         """Check parameters and data; return the data as frames."""
         self._check_parameters()
-        X, mask = _apart(X, mask)
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
-        if mask is not None:
-            mask = check_array(mask, accept_sparse="csr", dtype=bool, input_name="mask")
-            if mask.shape != X.shape:
-                raise ValueError(f"mask has shape {mask.shape}, and X has {X.shape}: there must be one for each entry.")
-        frames = Frames.from_matrix(X, mask)
+        hidden = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
+        X = validate_data(
+            self, np.ma.getdata(X) if hidden is not None else X, reset=reset, accept_sparse="csr", dtype=NUMBERS,
+            accept_large_sparse=True, ensure_all_finite=mask is None and hidden is None,
+        )  # fmt: skip
+        frames = Frames.from_matrix(X, _mask(mask, hidden, X.shape))
+        if not np.isfinite(frames.values.counts).all():
+            raise ValueError("X contains NaN or infinity where the mask does not say that an entry is missing.")
         allow_empty = where in ("transform", "score") or not reset
         check_counts(frames.values, f"{type(self).__name__}.{where}", allow_empty=allow_empty)
         return frames
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.merge is not None:
+            require("merge", self.merge, lambda v: 0 < v <= 1, "above 0 and at most 1, or None")
         require("polish", self.polish, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more")
 
     def _wanted(self, inverse_scale: float) -> dict[str, Any]:
@@ -316,8 +326,13 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         with Threads(self.n_jobs) as backend:
             return backend.map_reduce(_THOROUGH, model, views, frames, derive_keys(0, len(frames)))
 
-    def _polish(self, frames: Frames) -> None:
-        """Go on by mean-field coordinate ascent."""
+    def _merge_and_polish(self, frames: Frames) -> None:
+        """Join what draws have split, and go on by mean-field steps over all rows."""
+        if self.merge is not None:
+            merged = self._model().merged(self._state.parameters, self.merge, self.active_share)
+            self._state = replace(self._state, parameters=merged)
+        if not self.polish:
+            return
         with Threads(self.n_jobs) as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:
             problem = Problem(
                 self._model(), MeanField(), GlobalMeanField(), ConstantSchedule(), len(frames), backend=backend
@@ -329,14 +344,11 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         self.bound_ = self._bound(frames)
 
 
-def _apart(X: Any, mask: Any) -> tuple[Any, Any]:
-    """Return the data with zeros where they are missing, and the mask."""
-    if np.ma.isMaskedArray(X):
-        hidden = np.ma.getmaskarray(X)
-        mask = hidden if mask is None else hidden | np.asarray(mask, dtype=bool)
-        X = np.ma.getdata(X)
-    if mask is None or sparse.issparse(X) or not isinstance(X, np.ndarray):
-        return X, mask
-    hidden = np.asarray(mask.toarray() if hasattr(mask, "toarray") else mask, dtype=bool)
-    # A mask of a wrong shape is refused later, when X has been looked at.
-    return (np.where(hidden, 0, X) if hidden.shape == X.shape else X), mask
+def _mask(given: Any, hidden: Any, shape: tuple[int, ...]) -> Any:
+    """Return where entries are missing, by a mask, by a masked array's own, or by either; None if there is neither."""
+    if given is None:
+        return hidden
+    mask = check_array(given, accept_sparse="csr", dtype=bool, input_name="mask", ensure_min_samples=0)
+    if mask.shape != shape:
+        raise ValueError(f"mask has shape {mask.shape}, and X has {shape}: there must be one for each entry.")
+    return mask if hidden is None else sparse.csr_array(mask) + sparse.csr_array(hidden)

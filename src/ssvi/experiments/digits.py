@@ -59,7 +59,7 @@ class DigitsSetting:
     components: int = option(200, "components K")
     concentration: float = option(10.0, "concentration alpha of the Dirichlet process")
     batch_size: int = option(1_000, "rows in a minibatch")
-    iterations: int = option(100, "steps over all images")
+    iterations: int = option(60, "steps over all images")
     passes: int = option(20, "passes over the images by minibatches")
     decay: float = option(0.6, "kappa of the steps (t + offset)^-kappa")
     offset: float = option(10.0, "tau of the steps")

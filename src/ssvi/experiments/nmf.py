@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.data.frames import Frames
-from ssvi.engine import Problem, State
+from ssvi.engine import Info, Problem, State
 from ssvi.experiments import figures, spectra
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.fits import Phase, Start, stops
@@ -43,15 +43,17 @@ class NmfSetting:
     frames: int = option(1_000, "frames")
     most_alike: float = option(0.5, "correlation that no two of the spectra reach")
     iterations: int = option(500, "steps of SSVI-A and SSVI, each over all frames")
-    polish: int = option(30, "mean-field steps after them")
-    ascent: int = option(400, "steps of mean-field alone")
+    merge: float = option(0.9, "correlation from which on components are made one after them")
+    polish: int = option(10, "mean-field steps after that")
+    ascent: int = option(200, "steps of mean-field alone")
     whole: int = option(100, "iterations with rho = 1, before rho falls as t^-decay")
     decay: float = option(0.5, "kappa of the steps min(1, (t / whole)^-kappa)")
     sweeps: int = option(20, "Gibbs sweeps a frame")
     ramp: float = option(500.0, "iterations after which SSVI takes its whole correction")
     algorithm: tuple[str, ...] = option(tuple(_LABELS), f"one of {', '.join(_LABELS)}; repeat for several", grid=True)
     scale: tuple[float, ...] = option((0.05,), "what the means are multiplied by; repeat for several", grid=True)
-    seeds: int = option(3, "data sets, with seeds 0, 1, ...", grid=True)
+    first_seed: int = option(0, "the seed of the first data set", grid=True)
+    seeds: int = option(3, "data sets, with seeds from the first on", grid=True)
 
     def __post_init__(self) -> None:
         whole = ("components", "bases", "features", "frames", "iterations", "ascent", "whole", "sweeps", "seeds")
@@ -117,8 +119,24 @@ class NmfBench:
         if name == "mf":
             return [Phase(self.problem("mf"), [setting.ascent])]
         first = Phase(self.problem(name), [setting.iterations])
-        polish = Phase(self.problem("mf"), [setting.iterations + setting.polish])
-        return [first, polish] if setting.polish else [first]
+        polish = MergeFirst(self.problem("mf"), setting.iterations, setting.merge)
+        return [first, Phase(polish, [setting.iterations + setting.polish])] if setting.polish else [first]
+
+
+@dataclass(frozen=True)
+class MergeFirst:
+    """Steps of a problem, before the first of which components that are alike are made one."""
+
+    problem: Problem
+    after: int
+    alike: float
+
+    def step(self, state: State, batch: Frames) -> tuple[State, Info]:
+        """Take a step."""
+        model: Any = self.problem.model
+        if state.step == self.after:
+            state = replace(state, parameters=model.merged(state.parameters, self.alike, _USED))
+        return self.problem.step(state, batch)
 
 
 class Nmf(Experiment):
@@ -127,7 +145,7 @@ class Nmf(Experiment):
     name = "nmf"
     title = "GaP-KL-NMF: spectra found"
     settings: ClassVar[Mapping[str, NmfSetting]] = {
-        "quick": NmfSetting(seeds=1, iterations=150, ramp=150.0, ascent=100),
+        "quick": NmfSetting(seeds=1, iterations=150, ramp=150.0),
         "paper": NmfSetting(),
     }
 
@@ -135,7 +153,7 @@ class Nmf(Experiment):
         """Return every algorithm on every data set."""
         return [
             NmfTrial(name, scale, seed)
-            for seed in range(setting.seeds)
+            for seed in range(setting.first_seed, setting.first_seed + setting.seeds)
             for scale in setting.scale
             for name in setting.algorithm
         ]
@@ -157,7 +175,7 @@ class Nmf(Experiment):
         return any(row["stage"] == "end" for row in rows)
 
     def measure(self, bench: NmfBench, trial: NmfTrial, progress: Checkpoint, reporter: Reporter) -> Iterator[Row]:
-        """Fit, and yield what was found, before and after the polish."""
+        """Fit, and yield what was found, before and after merging and polish."""
         truth, frames = bench.data(trial.scale, trial.seed)
         phases = bench.phases(trial.algorithm)
         start = Start(engine.init(bench.model, trial.seed), frames, len(frames))
@@ -165,7 +183,7 @@ class Nmf(Experiment):
             found, used = matches(bench.model, state, truth)
             yield {
                 "step": state.step,
-                "stage": "end" if state.step == phases[-1].wanted[-1] else "before the polish",
+                "stage": "end" if state.step == phases[-1].wanted[-1] else "before merging",
                 "seconds": round(seconds, 3),
                 "recovered": int(np.count_nonzero(found > _MATCH)),
                 "used": used,
@@ -178,11 +196,11 @@ class Nmf(Experiment):
         lines = []
         for scale in distinct(rows, "scale"):
             for algorithm in distinct(rows, "algorithm"):
-                for stage in ("before the polish", "end"):
+                for stage in ("before merging", "end"):
                     own = select(rows, scale=scale, algorithm=algorithm, stage=stage)
                     if not own:
                         continue
-                    name = _LABELS[algorithm] + ("" if stage == "end" else ", before the polish")
+                    name = _LABELS[algorithm] + ("" if stage == "end" else ", before merging")
                     found, used = ("/".join(str(row[column]) for row in own) for column in ("recovered", "used"))
                     count, _ = mean_and_spread(row["mean_count"] for row in own)
                     seconds, _ = mean_and_spread(row["seconds"] for row in own)

@@ -12,6 +12,8 @@ from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma_array, trigamma_array
 from ssvi.typing import Array
 
+_LARGE = 300.0
+
 
 class Gamma(ExponentialFamily):
     """Positive numbers beta with density proportional to beta^(shape - 1) exp(-rate beta)."""
@@ -62,8 +64,10 @@ class Gamma(ExponentialFamily):
         """Solve the two equations with matrix [[psi'(shape), -1/rate], [-1/rate, shape/rate^2]]."""
         shape, rate = lam[..., 0], lam[..., 1]
         curvature = trigamma_array(shape)
-        # Twice-scaled determinant shape psi'(shape) - 1, about 1/(2 shape) for large shapes.
-        determinant = shape * curvature - 1.0
+        # shape psi'(shape) - 1, about 1 / (2 shape): for large shapes by its series, as the difference loses digits.
+        inverse = 1.0 / np.maximum(shape, _LARGE)
+        series = inverse * (0.5 + inverse * (1.0 / 6.0 - inverse * inverse / 30.0))
+        determinant = np.where(shape > _LARGE, series, shape * curvature - 1.0)
         first = (shape * x[..., 0] + rate * x[..., 1]) / determinant
         second = rate * (x[..., 0] + curvature * rate * x[..., 1]) / determinant
         return np.stack([first, second], axis=-1)

@@ -65,7 +65,8 @@ class BernoulliMixture(Model):
         """Return each component half way between a row of the data and the mean of all.
 
         With many features a component at random is far from every row, and the first few that are less far would take
-        them all. Each one starts as if it held its share of the rows, a hundred at most.
+        them all. Each one starts as if it held its share of the rows, a hundred at most, and a little noise, which
+        tells apart those that start at equal rows.
         """
         chosen = data.take(rng.choice(len(data), self.n_components, replace=len(data) < self.n_components))
         prototypes = np.tile(0.5 * data.column_sums() / len(data), (self.n_components, 1))
@@ -75,7 +76,7 @@ class BernoulliMixture(Model):
         blocks = self.blocks()
         return {
             "weights": np.full(blocks["weights"].shape, held) + blocks["weights"].prior,
-            "components": blocks["components"].prior + counts,
+            "components": blocks["components"].prior + counts + rng.gamma(1.0, 0.1, counts.shape),
         }
 
     def mean_weights(self, parameters: Mapping[str, Array]) -> Array:

@@ -86,6 +86,41 @@ class GammaProcessNMF(Model):
         held: Array = np.maximum(parameters["weights"][:, 0] - self.concentration / self.n_components, 0.0)
         return held
 
+    def merged(self, parameters: Mapping[str, Array], alike: float, share: float) -> dict[str, Array]:
+        """Return lambda with one component for all whose spectra have a correlation of `alike` or more.
+
+        Draws can split a component into two that are the same but for noise, and then nothing pulls these together:
+        each frame is divided between them by chance. The larger takes over the counts of the other, which goes back to
+        the prior. Components with less than a share `share` of all counts are left alone.
+        """
+        new = {name: value.copy() for name, value in parameters.items()}
+        held, means = self.counts_held(parameters), self.mean_dictionary(parameters)
+        order = [k for k in np.argsort(-held) if held[k] >= share * held.sum() and means[k].std() > 0]
+        correlations = dict(zip(order, np.atleast_2d(np.corrcoef(means[order])), strict=True)) if order else {}
+        kept: list[int] = []
+        for place, k in enumerate(order):
+            alike_to = [other for other in kept if correlations[other][place] >= alike]
+            if alike_to:
+                self._merge(new, alike_to[0], k)
+            else:
+                kept.append(k)
+        return new
+
+    def _merge(self, parameters: dict[str, Array], into: int, other: int) -> None:
+        """Give a component the counts of another, in place: shapes add up, and so do the components' means."""
+        for name, block in self.blocks().items():
+            lam = parameters[name]
+            first, second = lam[into, ..., 0], lam[other, ..., 0]
+            shape = first + second - block.prior[0]
+            mean = first / lam[into, ..., 1]
+            if name == "weights":
+                share = first / (first + second)
+                mean = mean + second / lam[other, ..., 1]
+            else:
+                mean = share * mean + (1.0 - share) * second / lam[other, ..., 1]
+            lam[into] = np.stack([shape, shape / mean], axis=-1)
+            lam[other] = block.prior
+
     def statistics(self, weights: Array, dictionary: Array) -> dict[str, Array]:
         """Return t of some weights and spectra, each in the shape of its block."""
         with np.errstate(divide="ignore"):

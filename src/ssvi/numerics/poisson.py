@@ -10,6 +10,7 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import uniform
 
 _LARGE_MEAN = 10.0
+_WITHOUT_SPREAD = 1e15  # the spread is below one part in 10^7, and whole numbers are running out
 
 
 @kernel
@@ -47,7 +48,9 @@ def _by_rejection(mean: float, state: np.uint64) -> tuple[float, np.uint64]:
 
 @kernel
 def poisson(mean: float, state: np.uint64) -> tuple[float, np.uint64]:
-    """Return a Poisson draw of this mean, as a float, and the state that follows."""
-    if mean <= 0.0:
+    """Return a Poisson draw of this mean, as a float, and the state that follows; NaN has no events."""
+    if not mean > 0.0:
         return 0.0, state
+    if mean > _WITHOUT_SPREAD:
+        return mean, state
     return _by_search(mean, state) if mean < _LARGE_MEAN else _by_rejection(mean, state)

@@ -147,6 +147,17 @@ def test_values_that_are_missing_are_not_looked_at():
     np.testing.assert_array_equal(first.local, second.local)
 
 
+def test_drawn_counts_are_not_lost_among_large_ones():
+    """Single precision stops counting at 2^24: totals of drawn counts are kept in double precision."""
+    counts = np.concatenate([np.full((4, 1), 10_000_000), np.full((120, 1), 100)])
+    model = GammaProcessNMF(1, 2)
+    views = model.statistics(np.array([1.0, 2.0]), np.ones((2, 1)))
+    result = Threads().map_reduce(
+        Gibbs(1, "drawn"), model, views, Frames.from_matrix(counts), derive_keys(0, len(counts))
+    )
+    assert result.eta_hat["weights"][:, 0].sum() == counts.sum()
+
+
 def test_a_component_that_is_off_and_one_that_is_all_there_is_give_no_nan():
     views = {name: value.copy() for name, value in VIEWS.items()}
     views["weights"][0] = -5_000.0, 0.0
@@ -178,6 +189,10 @@ def test_poisson_splits_widen_the_posterior_but_little():
 
 
 def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="precision must be 'float32' or 'float64', not 'float16'"):
+        MeanField(precision="float16")
+    with pytest.raises(ValueError, match="max_rounds must be 1 or more"):
+        MeanField(max_rounds=0)
     with pytest.raises(
         ValueError, match="split 'half' is not known; the known ones are 'expected', 'poisson', 'drawn'"
     ):

@@ -89,12 +89,11 @@ def most_entries(indptr: npt.NDArray[np.int64]) -> int:
 
 
 @kernel
-def scaled_activity(activations: Array, activity: npt.NDArray[Any]) -> float:
-    """Fill in activations relative to the largest, which is returned, and not smaller than what is fast."""
-    largest = float(activations.max())
+def scaled_activity(activations: Array, activity: npt.NDArray[Any]) -> None:
+    """Fill in activations relative to the largest, and not smaller than what is fast."""
+    largest = activations.max()
     for k in range(activations.size):
         activity[k] = max(activations[k] / largest, SMALLEST_ACTIVITY)
-    return largest
 
 
 @kernel
@@ -110,6 +109,10 @@ class FactorisationStep(LocalStep):
 
     model = "gamma_process_nmf"
     precision: str
+
+    def __post_init__(self) -> None:
+        if self.precision not in ("float32", "float64"):
+            raise ValueError(f"precision must be 'float32' or 'float64', not {self.precision!r}.")
 
     def prepare(self, model: GammaProcessNMF, views: Mapping[str, Array], batch: Frames) -> Prepared:
         """Lay out theta_k W_kf feature by feature."""
@@ -131,14 +134,20 @@ class FactorisationStep(LocalStep):
     def run(self, model: GammaProcessNMF, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle frames start, ..., stop - 1; `local` is their activations H."""
         frames = prepared.frames.slice(start, stop)
-        shares = np.zeros_like(prepared.weights)
-        missed = np.zeros(prepared.means.shape if frames.missing.costs().any() else (0, model.n_components))
+        shares = np.zeros(prepared.weights.shape, self._share_type)
+        some_missing = len(prepared.frames.missing.words) > 0  # in any shard: all must report alike
+        missed = np.zeros(prepared.means.shape if some_missing else (0, model.n_components))
         activations = np.empty((stop - start, model.n_components))
         bound = self._handle(model, prepared, frames, keys, activations, shares, missed)
         sums = {"shares": shares, "activity": activations.sum(axis=0)}
-        if len(missed):
+        if some_missing:
             sums["missed"] = missed
         return LocalResult(sums, activations, bound)
+
+    @property
+    def _share_type(self) -> str:
+        """The type in which shares are added up."""
+        return self.precision
 
     @abstractmethod
     def _handle(

@@ -30,6 +30,7 @@ from ssvi.typing import Array
 
 _SPLITS = ("expected", "poisson", "drawn")
 _POISSON, _DRAWN = 1, 2
+_TINY = 1e-300
 Room = tuple[npt.NDArray[Any], npt.NDArray[np.float64]]
 
 
@@ -103,7 +104,8 @@ def gibbs_frames(
             state = _tally(rows, own, activity, how, room, pull, tallies, state)
             for k in range(size):
                 log_value, state = log_gamma_variate(b + tallies[k], state)
-                current[k] = math.exp(log_value) / rates[k]
+                # A small b makes draws that underflow; if all of them did, there would be nothing to split by.
+                current[k] = max(math.exp(log_value), _TINY) / rates[k]
         scaled_activity(current, activity)
         add_missing(absent, current, missed)
         if how == _DRAWN:
@@ -141,10 +143,15 @@ class Gibbs(FactorisationStep):
     name = "gibbs"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.sweeps < 1:
             raise ValueError(f"sweeps must be 1 or more, not {self.sweeps!r}.")
         if self.split not in _SPLITS:
             raise ValueError(f"split {self.split!r} is not known; the known ones are {', '.join(map(repr, _SPLITS))}.")
+
+    @property
+    def _share_type(self) -> str:
+        return "float64" if self.split == "drawn" else self.precision  # single precision stops counting at 2^24
 
     def _counts(self, prepared: Prepared, shares: Array) -> Array:
         return shares if self.split == "drawn" else super()._counts(prepared, shares)

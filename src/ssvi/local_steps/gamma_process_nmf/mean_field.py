@@ -119,6 +119,13 @@ class MeanField(FactorisationStep):
 
     name = "mean_field"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_rounds < 1 or not self.tolerance >= 0:
+            raise ValueError(
+                f"max_rounds must be 1 or more and tolerance 0 or more, not {self.max_rounds!r} and {self.tolerance!r}."
+            )
+
     def _handle(
         self, model: GammaProcessNMF, prepared: Prepared, frames: Frames, keys: Keys, activations: Array,
         shares: npt.NDArray[Any], missed: Array,
