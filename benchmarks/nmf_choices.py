@@ -15,12 +15,11 @@ from ssvi import engine
 from ssvi.backends import Threads
 from ssvi.engine import Problem, State
 from ssvi.experiments.nmf import NmfBench, NmfSetting, matches
-from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.gamma_process_nmf.gibbs import Gibbs
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField
-from ssvi.schedules import ConstantSchedule, PowerSchedule
+from ssvi.schedules import PowerSchedule
 
 _FORMS: dict[str, tuple[LocalStep, float]] = {
     "poisson, 20 sweeps": (Gibbs(20), 100.0),
@@ -31,11 +30,11 @@ _FORMS: dict[str, tuple[LocalStep, float]] = {
     "mean-field activations": (MeanField(), 100.0),
     "poisson, rough start": (Gibbs(20), 1.0),
 }
-_POLISH = (0, 10, 20, 50, 100)
+_POLISH = (0, 5, 10, 20, 50)
 
 
 def main() -> None:
-    """Print a line for each form, then what a polish does after the first of them."""
+    """Print a line for each form, then what merging and mean-field steps do after the first of them."""
     options = _options()
     setting = NmfSetting(iterations=options.iterations)
     with Threads(-1) as backend:
@@ -53,9 +52,9 @@ def main() -> None:
             print(f"{name:<23}", "  ".join(cells), flush=True)
             if name == next(iter(_FORMS)):
                 polished = first
-        for rounds in (100, 20):
+        for merge in (None, 0.9):
             for seed, state in enumerate(polished, 100):
-                _polish(bench, state, seed, rounds)
+                _polish(bench, state, seed, merge)
 
 
 def _fit(bench: NmfBench, local_step: LocalStep, start_shape: float, seed: int) -> State:
@@ -68,17 +67,19 @@ def _fit(bench: NmfBench, local_step: LocalStep, start_shape: float, seed: int) 
     return engine.run(problem, start, frames, sweeps=setting.iterations, batch_size=len(frames))
 
 
-def _polish(bench: NmfBench, state: State, seed: int, rounds: int) -> None:
+def _polish(bench: NmfBench, state: State, seed: int, merge: float | None) -> None:
     _, frames = bench.data(0.05, seed)
-    steps = MeanField(rounds), GlobalMeanField(), ConstantSchedule()
-    problem = Problem(bench.model, *steps, len(frames), backend=bench.backend)
+    if merge is not None:
+        state = dataclasses.replace(state, parameters=bench.model.merged(state.parameters, merge, 1e-3))
+    problem = bench.problem("mf")
     cells, done = [], 0
     for count in _POLISH:
         state = engine.follow(problem, state, [frames] * (count - done))
         done = count
         found, used = _found(bench, state, seed)
         cells.append(f"{count}: {found} of {used}")
-    print(f"polish, {rounds} rounds a frame, seed {seed}: found of used after", ",  ".join(cells), flush=True)
+    before = "merged, then polished" if merge is not None else "polished"
+    print(f"seed {seed}, {before}: found of used after", ",  ".join(cells), flush=True)
 
 
 def _found(bench: NmfBench, state: State, seed: int) -> tuple[int, int]:

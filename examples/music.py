@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--components", type=int, default=50, help="the most components there can be")
     parser.add_argument("--window", type=int, default=1024, help="samples in a window of the spectrogram")
     parser.add_argument("--quantum", type=float, default=60.0, help="dB from the loudest entry down to one count")
-    parser.add_argument("--passes", type=int, help="passes over the frames (by default what suits their number)")
+    parser.add_argument("--passes", type=int, default=150, help="passes over the frames")
     parser.add_argument("--seconds", type=float, help="how much of the recording to take (by default all)")
     parser.add_argument("--output", type=Path, default=Path("results/music"), help="folder for figure and sounds")
     options = parser.parse_args(arguments)
@@ -89,7 +89,10 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(f"{options.recording} is silent: there is nothing to factorise.")
     counts = np.round(magnitudes / (magnitudes.max() * 10 ** (-options.quantum / 20)))
     print(f"{counts.shape[0]} frames, {counts.shape[1]} frequencies, mean count {counts.mean():.2f}")
-    model = GammaProcessNMF(options.components, max_iter=options.passes, n_jobs=-1, random_state=0).fit(counts)
+    # Every step over all frames: minibatches find fewer sounds in the time.
+    model = GammaProcessNMF(
+        options.components, learning_method="batch", max_iter=options.passes, n_jobs=-1, random_state=0
+    ).fit(counts)
     activations = model.transform(counts)
     power = activations.sum(axis=0) * model.components_.sum(axis=1)
     order = np.argsort(-power)[: model.n_active_]
