@@ -78,7 +78,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         Passes over the data; by default 500 where every step sees all rows, else 20.
     merge : float or None
         After a fit by a `global_step` that draws, make one of all components whose spectra have at least this
-        correlation: draws can split a component in two, and do not join it again. None for never.
+        correlation: draws can split a component in two, and do not join it again. None for never, which is right
+        where spectra that differ in small features only are to be told apart.
     polish : int
         After a fit by a `global_step` that draws, at most so many mean-field steps over all rows, of size 1. A few
         clear away components that the draws kept half alive; very many would undo what draws are good for
@@ -155,7 +156,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         learning_scale: float | None = None,
         population_ramp: bool = True,
         max_iter: int | None = None,
-        merge: float | None = 0.9,
+        merge: float | None = 0.95,
         polish: int = 10,
         tol: float = 1e-4,
         batch_size: int | None = None,

@@ -138,7 +138,7 @@ def spectra_panels(path: Path, spectra: Any, count: int) -> Iterator[list[Any]]:
     figure = Figure(figsize=(4.2 + 3.4 * count, 3.4), layout="constrained")
     image, *panels = figure.subplots(1, 1 + count, squeeze=False)[0]
     decibels = 20.0 * np.log10(spectra / spectra.max(axis=1, keepdims=True))
-    drawn = image.imshow(decibels.T, origin="lower", aspect="auto", cmap="magma", vmin=-60.0)
+    drawn = image.imshow(decibels.T, origin="lower", aspect="auto", cmap="magma", vmin=-60.0, interpolation="nearest")
     figure.colorbar(drawn, ax=image, label="dB")
     image.set(title="true dictionary", xlabel="spectrum", ylabel="frequency")
     yield panels
