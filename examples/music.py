@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--components", type=int, default=50, help="the most components there can be")
     parser.add_argument("--window", type=int, default=1024, help="samples in a window of the spectrogram")
     parser.add_argument("--quantum", type=float, default=60.0, help="dB from the loudest entry down to one count")
-    parser.add_argument("--passes", type=int, default=150, help="passes over the frames")
+    parser.add_argument("--passes", type=int, default=100, help="passes over the frames")
     parser.add_argument("--seconds", type=float, help="how much of the recording to take (by default all)")
     parser.add_argument("--output", type=Path, default=Path("results/music"), help="folder for figure and sounds")
     options = parser.parse_args(arguments)
