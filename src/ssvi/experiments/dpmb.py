@@ -234,7 +234,7 @@ class Dpmb(Experiment):
                     _LABELS[algorithm],
                     figures.with_spread(*mean_and_spread(row["kl"] for row in own)),
                     f"{error:.3f}",
-                    f"{ratio:.3f}",
+                    f"{ratio:.3f}" if shared else "",
                     figures.span([row["used"] for row in own]),
                     figures.span([row["truly_used"] for row in own]),
                     f"{np.mean([row['seconds'] for row in own]):.1f}",
