@@ -51,6 +51,16 @@ def whole_step_schedule(steps: int, decay: float = 0.75, offset: float = 0.0) ->
     return PowerSchedule(decay, offset, (max(1.0, steps / 3) + offset) ** decay)
 
 
+def snapshot_steps(steps: int, count: int) -> set[int]:
+    """Return the numbers of so many of a fit's steps, evenly spread over its last two thirds, the last among them.
+
+    >>> sorted(snapshot_steps(300, 4))
+    [150, 200, 250, 300]
+    """
+    first = steps // 3
+    return {first + round((steps - first) * number / count) for number in range(1, count + 1)}
+
+
 @dataclass(frozen=True)
 class ConstantSchedule:
     """rho^(t) = value."""

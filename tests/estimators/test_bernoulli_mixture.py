@@ -58,6 +58,32 @@ def test_probabilities_are_those_of_the_fitted_mixture():
     assert model.score(ROWS[:50]) == pytest.approx(evidence.mean())
 
 
+def test_snapshots_average_the_predictions_of_states_along_the_fit():
+    kept = []
+
+    def watch(state, info):
+        if info.step in (75, 100, 125, 150):
+            lam = state.parameters
+            means = lam["components"][..., 0] / lam["components"].sum(axis=-1)
+            kept.append(
+                np.log(lam["weights"][0] / lam["weights"].sum())
+                + stats.bernoulli.logpmf(ROWS[:30, None], means).sum(axis=2)
+            )
+
+    model = _mixture(snapshots=4, callbacks=[watch]).fit(ROWS)
+    each = special.logsumexp(kept, axis=2)
+    np.testing.assert_allclose(model.score_samples(ROWS[:30]), special.logsumexp(each, axis=0) - np.log(4), rtol=1e-9)
+    # Jensen: the average over states is at least the mean of their scores.
+    assert model.score(ROWS[:30]) > each.mean()
+    after = model.partial_fit(ROWS)
+    joint = np.log(after.weights_) + stats.bernoulli.logpmf(ROWS[:30, None], after.means_).sum(axis=2)
+    np.testing.assert_allclose(after.score_samples(ROWS[:30]), special.logsumexp(joint, axis=1), rtol=1e-9)
+    plain = _mixture(global_step="mean_field", local_step="exact")
+    np.testing.assert_array_equal(
+        plain.fit(ROWS).score_samples(ROWS), plain.set_params(snapshots=5).fit(ROWS).score_samples(ROWS)
+    )
+
+
 def test_samples_come_from_the_fitted_mixture():
     """20,000 rows: 20 means within 5 standard errors, a chance of failing under 2e-5."""
     model = _mixture().fit(ROWS)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.data.documents import Documents
-from ssvi.evaluation.mixtures import log_predictive
+from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.local_steps.bernoulli_mixture.common import add_rows
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.numerics.compile import kernel
@@ -205,10 +205,7 @@ class CollapsedGibbsBernoulliMixture:
 
     def score_samples(self, rows: Any) -> Array:
         """Return the log predictive probability of new rows, averaged over the kept sweeps."""
-        data = Documents.of(rows)
-        logs = [log_predictive(weights, means, data) for weights, means in self._samples]
-        result: Array = np.logaddexp.reduce(logs, axis=0) - math.log(len(logs))
-        return result
+        return averaged_log_predictive(self._samples, rows)
 
     def _logs(self, n: int) -> Array:
         a, b = self.mean_prior

@@ -99,7 +99,7 @@ class StochasticEstimator(BaseEstimator):
         self._n_distinct = len(data)
         batch_size = self._batch_size_for(len(data))
         whole, per_pass = self._is_batch(len(data)), -(-len(data) // batch_size)
-        passes = self.max_iter or self._default_passes[whole]
+        passes = self._passes_for(len(data))
         global_step = self._global_step(passes if whole else None)
         ascent = whole and not global_step.stochastic
         schedule = ConstantSchedule() if ascent else self._schedule(passes if whole else None)
@@ -157,6 +157,10 @@ class StochasticEstimator(BaseEstimator):
         if self._is_batch(n):
             return n
         return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), _LARGEST_BATCH)
+
+    def _passes_for(self, n: int) -> int:
+        """Return how often `fit` goes over n rows."""
+        return self.max_iter or self._default_passes[self._is_batch(n)]
 
     def _is_batch(self, n: int) -> bool:
         """Tell whether every step of `fit` sees all of n rows."""

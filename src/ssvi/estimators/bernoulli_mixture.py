@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
-from ssvi.engine import Callback
+from ssvi.engine import Callback, Info, State
 from ssvi.estimators.common import (
     NUMBERS,
     check_same,
     is_integer,
+    make_global_step,
     make_local_step,
     make_seed,
     positive_pair,
@@ -24,12 +25,13 @@ from ssvi.estimators.common import (
     unchanged_on_error,
 )
 from ssvi.estimators.open_ended import OpenEndedEstimator
-from ssvi.evaluation.mixtures import log_predictive
+from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
 from ssvi.numerics.random import derive_keys
+from ssvi.schedules import snapshot_steps
 from ssvi.typing import Array
 
 
@@ -73,6 +75,10 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         Rows in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000.
     total_samples : int, optional
         N for `partial_fit`: how many rows there will be. By default as many as there were so far.
+    snapshots : int
+        Keep so many estimates from the last two thirds of a fit by a `global_step` that draws, and average their
+        predictions in `score_samples` and `score`: the posterior predictive rather than that of one estimate. It can be
+        much the better density; it takes so many times the memory and the time. 0 for none.
     active_share : float
         A component is active if it holds this share of the rows, and half a row at the least.
     n_jobs : int, optional
@@ -138,6 +144,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         tol: float = 1e-5,
         batch_size: int | None = None,
         total_samples: int | None = None,
+        snapshots: int = 0,
         active_share: float = 1e-3,
         n_jobs: int | None = None,
         verbose: int | str = "auto",
@@ -159,6 +166,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         self.tol = tol
         self.batch_size = batch_size
         self.total_samples = total_samples
+        self.snapshots = snapshots
         self.active_share = active_share
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -170,7 +178,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         with unchanged_on_error(self):
             rows = self._rows(X, reset=True)
             self._fitted = self._wanted()
-            self._run(rows, self._local_step(), Model.name)
+            self._snapshots: list[tuple[Array, Array]] = []
+            self._run(rows, self._local_step(), Model.name, [self._snapshot_keeper(len(rows))])
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -185,6 +194,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
                 self._fitted = self._wanted()
                 self._start(rows)
             check_same(self._wanted(), self._fitted)
+            self._snapshots = []  # they are of another state
             self._run_further(rows, self._local_step(), Model.name)
         return self
 
@@ -205,11 +215,11 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
             return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))
 
     def score_samples(self, X: Any) -> Array:
-        """Return the log probability of each row, at `weights_` and `means_`."""
+        """Return the log probability of each row, at `weights_` and `means_`, or averaged over `snapshots`."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         with Threads(self.n_jobs) as backend:
-            return log_predictive(self.weights_, self.means_, rows, backend=backend)
+            return averaged_log_predictive(self._snapshots or [(self.weights_, self.means_)], rows, backend=backend)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a row."""
@@ -243,6 +253,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def _rows(self, X: Any, *, reset: bool) -> Documents:
         """Check parameters and data; return the rows by their ones."""
         self._check_parameters()
+        require("snapshots", self.snapshots, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more")
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
         if self.binarize is not None:
             require("binarize", self.binarize, lambda v: -np.inf < v < np.inf, "a number, or None")
@@ -263,6 +274,20 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
     def _model(self) -> Model:
         return Model(self.n_features_in_, *self._fitted.values())
+
+    def _snapshot_keeper(self, n: int) -> Callback:
+        """Return a callback that keeps estimates of states apart from each other, if any are wanted."""
+        wanted: set[int] = set()
+        if self.snapshots and make_global_step(self.global_step).stochastic:
+            wanted = snapshot_steps(self._passes_for(n) * -(-n // self._batch_size_for(n)), self.snapshots)
+
+        def keep(state: State, info: Info) -> None:
+            if info.step in wanted:
+                model = self._model()
+                parts = model.mean_weights(state.parameters), model.mean_components(state.parameters)
+                self._snapshots.append(parts)
+
+        return keep
 
     def _local_step(self) -> LocalStep:
         return make_local_step(self.local_step, Model.name)

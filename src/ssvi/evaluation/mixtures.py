@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,3 +44,16 @@ def log_predictive(weights: Array, means: Array, rows: Any, *, backend: Backend 
         return log_probability
 
     return np.concatenate(list((backend or Threads()).map(run, shards(data.costs()))))
+
+
+def averaged_log_predictive(
+    estimates: Iterable[tuple[Array, Array]], rows: Any, *, backend: Backend | None = None
+) -> Array:
+    """Return the logarithm of the mean over several estimates (pi, phi) of p(y | pi, phi), for each row.
+
+    Over draws from the posterior this is the posterior predictive, which no single estimate is.
+    """
+    data = Documents.of(rows)
+    logs = [log_predictive(weights, means, data, backend=backend) for weights, means in estimates]
+    result: Array = np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+    return result

@@ -16,7 +16,7 @@ from ssvi.baselines.collapsed_gibbs import CollapsedGibbsBernoulliMixture
 from ssvi.data.documents import Documents
 from ssvi.data.images import Digits as Images
 from ssvi.data.images import load_digits
-from ssvi.engine import Problem
+from ssvi.engine import Info, Problem, State
 from ssvi.evaluation.mixtures import log_predictive
 from ssvi.experiments import figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
@@ -30,7 +30,7 @@ from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.numerics.random import derive_keys
-from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
+from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, snapshot_steps, whole_step_schedule
 from ssvi.typing import Array
 
 _GLOBAL_STEPS: dict[str, Callable[[DigitsSetting], GlobalStep]] = {
@@ -40,6 +40,7 @@ _GLOBAL_STEPS: dict[str, Callable[[DigitsSetting], GlobalStep]] = {
 }
 _LABELS = {
     "ssvi_a": "SSVI-A",
+    "ssvi_a-path": "SSVI-A, averaged predictions",
     "ssvi": "SSVI",
     "mean_field": "mean-field",
     "ssvi_a-online": "SSVI-A, minibatches",
@@ -65,11 +66,12 @@ class DigitsSetting:
     offset: float = option(10.0, "tau of the steps")
     sweeps: int = option(300, "sweeps of the collapsed Gibbs sampler")
     kept: int = option(50, "sweeps, the last, whose predictions are averaged")
+    snapshots: int = option(20, "states of SSVI-A whose predictions are averaged (ssvi_a-path)")
     algorithm: tuple[str, ...] = option(tuple(_LABELS), f"one of {', '.join(_LABELS)}; repeat for several", grid=True)
     seeds: int = option(5, "starts of each algorithm (the sampler has one), with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        for name in ("components", "batch_size", "iterations", "passes", "sweeps", "kept", "seeds"):
+        for name in ("components", "batch_size", "iterations", "passes", "sweeps", "kept", "snapshots", "seeds"):
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
         for name in ("decay", "offset"):
             require(name, getattr(self, name), lambda value: value >= 0, "0 or more")
@@ -112,6 +114,11 @@ class DigitsBench:
             schedule = ConstantSchedule() if name == "mean_field" else whole_step_schedule(setting.iterations)
         step = _GLOBAL_STEPS[name.removesuffix("-online")](setting)
         return Problem(self.model, local_step, step, schedule, len(self.train), ramp=False, backend=self.backend)
+
+    def used(self, state: State) -> int:
+        """Return how many components are in use."""
+        held = self.model.rows_held(state.parameters)
+        return int(np.count_nonzero(held >= max(0.5, _ACTIVE * len(self.train))))
 
     def batch_size(self, name: str) -> int:
         """Return how many images a step sees."""
@@ -172,8 +179,8 @@ class DigitsMixture(Experiment):
         self, bench: DigitsBench, trial: DigitsTrial, progress: Checkpoint, reporter: Reporter
     ) -> Iterator[Row]:
         """Fit, and yield the held-out score and the components in use a few times along the way."""
-        if trial.algorithm.startswith("cgs"):
-            yield self._sample(bench, trial)
+        if trial.algorithm.startswith("cgs") or trial.algorithm == "ssvi_a-path":
+            yield self._sample(bench, trial) if trial.algorithm.startswith("cgs") else self._average(bench, trial)
             return
         model, steps = bench.model, bench.steps(trial.algorithm)
         wanted = sorted({max(1, round(steps * share)) for share in (0.05, 0.1, 0.25, 0.5, 1.0)})
@@ -181,8 +188,29 @@ class DigitsMixture(Experiment):
         for state, seconds in stops([Phase(bench.problem(trial.algorithm), wanted)], start, trial, progress, reporter):
             estimates = model.mean_weights(state.parameters), model.mean_components(state.parameters)
             scores = log_predictive(*estimates, bench.test, backend=bench.backend)
-            used = np.count_nonzero(model.rows_held(state.parameters) >= max(0.5, _ACTIVE * len(bench.train)))
-            yield _row(scores, int(used), state.step, seconds, final=state.step == wanted[-1])
+            yield _row(scores, bench.used(state), state.step, seconds, final=state.step == wanted[-1])
+
+    def _average(self, bench: DigitsBench, trial: DigitsTrial) -> Row:
+        """Run SSVI-A and average the predictions of states along its path."""
+        setting, started, scored = bench.setting, time.perf_counter(), 0.0
+        wanted, logs = snapshot_steps(setting.iterations, setting.snapshots), []
+        model = bench.model
+
+        def score(state: State, info: Info) -> None:
+            nonlocal scored
+            if info.step in wanted:
+                before = time.perf_counter()
+                estimates = model.mean_weights(state.parameters), model.mean_components(state.parameters)
+                logs.append(log_predictive(*estimates, bench.test, backend=bench.backend))
+                scored += time.perf_counter() - before
+
+        state = engine.run(
+            bench.problem("ssvi_a"), engine.init(model, trial.seed, bench.train), bench.train,
+            sweeps=setting.iterations, batch_size=len(bench.train), callbacks=[score],
+        )  # fmt: skip
+        seconds = time.perf_counter() - started - scored
+        scores = np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+        return _row(scores, bench.used(state), state.step, seconds, final=True)
 
     def _sample(self, bench: DigitsBench, trial: DigitsTrial) -> Row:
         setting, started = bench.setting, time.perf_counter()

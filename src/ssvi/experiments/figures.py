@@ -12,7 +12,7 @@ import numpy as np
 
 from ssvi.experiments.table import Row, distinct, mean_and_spread, select
 
-_COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#5c677d")
+_COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#5c677d", "#8c4a1f", "#3aa6a6")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
