@@ -59,8 +59,8 @@ def draw(shares: Any, names: list[str], headings: list[str], path: Path) -> None
     figure.savefig(path, dpi=130)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Factorise the counts of cells."""
+def main(arguments: list[str] | None = None) -> Any:
+    """Factorise the counts of cells; return the mean share of each component in each type."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the PBMC folder, or an .h5ad file with raw counts")
     parser.add_argument("--types", default="celltype", help="the column with the cells' types")
@@ -75,11 +75,11 @@ def main(arguments: list[str] | None = None) -> None:
     model = GammaProcessNMF(options.components, max_iter=options.passes, n_jobs=-1, random_state=0).fit(counts)
     parts = model.transform(counts) * model.components_.sum(axis=1)  # expected counts by cell and component
     shares = parts / parts.sum(axis=1, keepdims=True)
-    report(model, shares, genes, types, options.output)
+    return report(model, shares, genes, types, options.output)
 
 
-def report(model: GammaProcessNMF, shares: Any, genes: Any, types: Any, output: Path) -> None:
-    """Print how components and types go together, and draw it."""
+def report(model: GammaProcessNMF, shares: Any, genes: Any, types: Any, output: Path) -> Any:
+    """Print how components and types go together, and draw it; return the table."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import adjusted_mutual_info_score
 
@@ -102,6 +102,7 @@ def report(model: GammaProcessNMF, shares: Any, genes: Any, types: Any, output: 
     output.mkdir(parents=True, exist_ok=True)
     draw(table, names, headings, output / "components.png")
     print(f"figure: {output / 'components.png'}")
+    return table
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         learning_scale: float | None = None,
         population_ramp: bool = True,
         max_iter: int | None = None,
-        merge: float | None = 0.95,
+        merge: float | None = 0.9,
         polish: int = 10,
         tol: float = 1e-4,
         batch_size: int | None = None,
