@@ -17,7 +17,7 @@ from ssvi.data.documents import Documents
 from ssvi.data.images import Digits as Images
 from ssvi.data.images import load_digits
 from ssvi.engine import Info, Problem, State
-from ssvi.evaluation.mixtures import log_predictive
+from ssvi.evaluation.mixtures import averaged_log_predictive, log_predictive
 from ssvi.experiments import figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.fits import Phase, Start, stops
@@ -192,24 +192,20 @@ class DigitsMixture(Experiment):
 
     def _average(self, bench: DigitsBench, trial: DigitsTrial) -> Row:
         """Run SSVI-A and average the predictions of states along its path."""
-        setting, started, scored = bench.setting, time.perf_counter(), 0.0
-        wanted, logs = snapshot_steps(setting.iterations, setting.snapshots), []
-        model = bench.model
+        setting, started, model = bench.setting, time.perf_counter(), bench.model
+        wanted = snapshot_steps(setting.iterations, setting.snapshots)
+        estimates: list[tuple[Array, Array]] = []
 
-        def score(state: State, info: Info) -> None:
-            nonlocal scored
+        def keep(state: State, info: Info) -> None:
             if info.step in wanted:
-                before = time.perf_counter()
-                estimates = model.mean_weights(state.parameters), model.mean_components(state.parameters)
-                logs.append(log_predictive(*estimates, bench.test, backend=bench.backend))
-                scored += time.perf_counter() - before
+                estimates.append((model.mean_weights(state.parameters), model.mean_components(state.parameters)))
 
         state = engine.run(
             bench.problem("ssvi_a"), engine.init(model, trial.seed, bench.train), bench.train,
-            sweeps=setting.iterations, batch_size=len(bench.train), callbacks=[score],
+            sweeps=setting.iterations, batch_size=len(bench.train), callbacks=[keep],
         )  # fmt: skip
-        seconds = time.perf_counter() - started - scored
-        scores = np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+        seconds = time.perf_counter() - started
+        scores = averaged_log_predictive(estimates, bench.test, backend=bench.backend)
         return _row(scores, bench.used(state), state.step, seconds, final=True)
 
     def _sample(self, bench: DigitsBench, trial: DigitsTrial) -> Row:

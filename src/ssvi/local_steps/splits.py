@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.compile import kernel
@@ -55,3 +56,21 @@ def add_shares(
         for k in range(activity.size):
             own[k] += share * activity[k]
     return total
+
+
+@kernel
+def gather(columns: npt.NDArray[Any], weights: npt.NDArray[Any], buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Copy the weights of some entries' columns into consecutive rows of the buffer."""
+    rows = buffer[: columns.size]
+    for i in range(columns.size):
+        rows[i] = weights[columns[i]]
+    return rows
+
+
+@kernel
+def most_entries(indptr: npt.NDArray[np.int64]) -> int:
+    """Return the largest number of entries of a document or frame."""
+    largest = 0
+    for n in range(indptr.size - 1):
+        largest = max(largest, indptr[n + 1] - indptr[n])
+    return largest

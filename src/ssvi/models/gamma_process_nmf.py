@@ -108,16 +108,14 @@ class GammaProcessNMF(Model):
 
     def _merge(self, parameters: dict[str, Array], into: int, other: int) -> None:
         """Give a component the counts of another, in place: shapes add up, and so do the components' means."""
+        shapes = parameters["weights"][:, 0]
+        share = shapes[into] / (shapes[into] + shapes[other])
+        parts = {"weights": (1.0, 1.0), "dictionary": (share, 1.0 - share)}
         for name, block in self.blocks().items():
             lam = parameters[name]
-            first, second = lam[into, ..., 0], lam[other, ..., 0]
-            shape = first + second - block.prior[0]
-            mean = first / lam[into, ..., 1]
-            if name == "weights":
-                share = first / (first + second)
-                mean = mean + second / lam[other, ..., 1]
-            else:
-                mean = share * mean + (1.0 - share) * second / lam[other, ..., 1]
+            shape = lam[into, ..., 0] + lam[other, ..., 0] - block.prior[0]
+            first, second = (lam[k, ..., 0] / lam[k, ..., 1] for k in (into, other))
+            mean = parts[name][0] * first + parts[name][1] * second
             lam[into] = np.stack([shape, shape / mean], axis=-1)
             lam[other] = block.prior
 

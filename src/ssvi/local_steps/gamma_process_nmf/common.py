@@ -71,24 +71,6 @@ def frame_rates(missing: npt.NDArray[Any], means: Array, whole: Array, rates: Ar
 
 
 @kernel
-def gather(columns: npt.NDArray[Any], weights: npt.NDArray[Any], buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Copy the weights of a frame's features into consecutive rows of the buffer."""
-    rows = buffer[: columns.size]
-    for i in range(columns.size):
-        rows[i] = weights[columns[i]]
-    return rows
-
-
-@kernel
-def most_entries(indptr: npt.NDArray[np.int64]) -> int:
-    """Return the largest number of entries of a frame."""
-    largest = 0
-    for n in range(indptr.size - 1):
-        largest = max(largest, indptr[n + 1] - indptr[n])
-    return largest
-
-
-@kernel
 def scaled_activity(activations: Array, activity: npt.NDArray[Any]) -> None:
     """Fill in activations relative to the largest, and not smaller than what is fast."""
     largest = activations.max()

@@ -15,11 +15,9 @@ from ssvi.local_steps.gamma_process_nmf.common import (
     Prepared,
     add_missing,
     frame_rates,
-    gather,
-    most_entries,
     scaled_activity,
 )
-from ssvi.local_steps.splits import add_shares, pull_towards
+from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.binomial import room_for, split_count
 from ssvi.numerics.compile import kernel

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
-from ssvi.local_steps.splits import add_shares, pull_towards
+from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
@@ -59,19 +59,14 @@ def mean_field_documents(
     The statistics lack the factor that a word's weights are. Returns the sum of the local ELBOs.
     """
     n_topics = alpha.size
-    largest = 0
-    for d in range(indptr.size - 1):
-        largest = max(largest, indptr[d + 1] - indptr[d])
-    buffer = np.empty((largest, n_topics), weights.dtype)
+    buffer = np.empty((most_entries(indptr), n_topics), weights.dtype)
     theta = np.empty(n_topics, weights.dtype)
     pull = np.empty(n_topics, weights.dtype)
     bound = 0.0
     for d in range(indptr.size - 1):
         start, stop = indptr[d], indptr[d + 1]
         words, own = columns[start:stop], counts[start:stop]
-        rows = buffer[: stop - start]
-        for i in range(stop - start):
-            rows[i] = weights[words[i]]
+        rows = gather(words, weights, buffer)
         gamma[d] = alpha + own.sum() / n_topics
         for _ in range(max_rounds):
             _expected_log_weights(gamma[d], theta)
