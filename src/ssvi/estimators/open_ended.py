@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import is_integer, require
+from ssvi.models.base import is_active
 from ssvi.typing import Array
 
 
@@ -31,8 +32,7 @@ class OpenEndedEstimator(StochasticEstimator):
     def n_active_(self) -> int:
         """How many components hold a share `active_share` of the data, and half a row or count at the least."""
         check_is_fitted(self)
-        held = self._held()
-        return int(np.count_nonzero(held >= max(0.5, self.active_share * held.sum())))
+        return int(np.count_nonzero(is_active(self._held(), self.active_share)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

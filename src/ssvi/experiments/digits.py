@@ -28,6 +28,7 @@ from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
+from ssvi.models.base import is_active
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.numerics.random import derive_keys
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, snapshot_steps, whole_step_schedule
@@ -117,8 +118,7 @@ class DigitsBench:
 
     def used(self, state: State) -> int:
         """Return how many components are in use."""
-        held = self.model.rows_held(state.parameters)
-        return int(np.count_nonzero(held >= max(0.5, _ACTIVE * len(self.train))))
+        return int(np.count_nonzero(is_active(self.model.rows_held(state.parameters), _ACTIVE)))
 
     def batch_size(self, name: str) -> int:
         """Return how many images a step sees."""

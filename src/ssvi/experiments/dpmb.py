@@ -25,6 +25,7 @@ from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
+from ssvi.models.base import is_active
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.numerics.random import derive_key
 from ssvi.schedules import ConstantSchedule, PowerSchedule
@@ -41,7 +42,6 @@ _LABELS = {
     "ssvi": "SSVI",
 }
 _NEARLY_UNIFORM = 1e4
-_HELD = 0.5  # rows that make a component count as used
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Dpmb(Experiment):
         for state, seconds in stops(phases, start, trial, progress, reporter):
             estimates = model.mean_weights(state.parameters), model.mean_components(state.parameters)
             log_estimate = log_predictive(*estimates, data.test, backend=bench.backend)
-            used = int(np.count_nonzero(model.rows_held(state.parameters) >= _HELD))
+            used = int(np.count_nonzero(is_active(model.rows_held(state.parameters), 0.0)))
             yield _row(data, log_estimate, used, state.step, seconds, final=state.step == phases[-1].wanted[-1])
 
     def _sample(self, bench: MixtureBench, trial: MixtureTrial, data: MixtureData) -> Row:

@@ -22,6 +22,7 @@ from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.gamma_process_nmf.gibbs import Gibbs
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField as LocalMeanField
+from ssvi.models.base import is_active
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.random import derive_key
 from ssvi.schedules import ConstantSchedule, PowerSchedule
@@ -227,8 +228,7 @@ def true_dictionary(setting: NmfSetting, seed: int) -> Array:
 
 def matches(model: GammaProcessNMF, state: State, truth: Array) -> tuple[Array, int]:
     """Return each true spectrum's highest correlation with a component in use, sorted, and how many are in use."""
-    held = model.counts_held(state.parameters)
-    used = held >= _USED * held.sum()
+    used = is_active(model.counts_held(state.parameters), _USED)
     learned = model.mean_dictionary(state.parameters)[used]
     correlations = np.corrcoef(truth, learned)[: len(truth), len(truth) :]
     best: Array = np.sort(correlations.max(axis=1))[::-1]

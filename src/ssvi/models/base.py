@@ -37,6 +37,11 @@ class Block:
         return np.broadcast_to(self.prior, self.shape)[rows]
 
 
+def is_active(held: Array, share: float) -> Any:
+    """Tell which components are active: those that hold a share of the data, and half a row or count at the least."""
+    return held >= max(0.5, share * held.sum())
+
+
 class Model(ABC):
     """A model p(beta) prod_n p(y_n, z_n | beta); all its mathematics that is not a local step's."""
 
