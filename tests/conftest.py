@@ -47,4 +47,4 @@ def corpus_file(tmp_path_factory):
 def many_tasks(monkeypatch):
     """Cut work finely, so that small examples have more shards and row tasks than there are threads."""
     monkeypatch.setattr("ssvi.backends.base._FEWEST_DOCUMENTS", 10)
-    monkeypatch.setattr("ssvi.engine._ELEMENTS_A_TASK", 30)
+    monkeypatch.setattr("ssvi.tasks._ELEMENTS_A_TASK", 30)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ssvi import engine
+from ssvi import engine, tasks
 from ssvi.backends import Threads
 from ssvi.data import Documents, minibatches
 from ssvi.global_steps.mean_field import MeanField
@@ -93,7 +93,7 @@ def test_every_callback_hears_of_the_last_step():
 
 
 def test_threads_and_many_row_tasks_do_not_change_the_result(monkeypatch):
-    monkeypatch.setattr(engine, "_ELEMENTS_A_TASK", 40)  # one row of the block a task
+    monkeypatch.setattr(tasks, "_ELEMENTS_A_TASK", 40)  # one row of the block a task
     results = []
     for n_jobs in (1, 3):
         with Threads(n_jobs) as backend:

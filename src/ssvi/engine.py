@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -12,14 +13,13 @@ import numpy as np
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.data.minibatches import minibatches
-from ssvi.global_steps.base import Clock, GlobalStep, View
+from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep
-from ssvi.models.base import Block, Model
+from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
+from ssvi.stores import ColumnStore, Store, make_store
 from ssvi.typing import Array
-
-_ELEMENTS_A_TASK = 1 << 16  # how much of a block one task of the global step handles
 
 
 class FitError(RuntimeError):
@@ -35,6 +35,8 @@ class State:
     documents_seen: int
     parameters: Mapping[str, Array]
     """lambda of each block."""
+    totals: Mapping[str, Array] = field(default_factory=dict)
+    """Sums of lambda that a fit keeps up to date; see `ssvi.stores.ColumnStore`."""
 
 
 @dataclass(frozen=True)
@@ -101,31 +103,91 @@ def init(model: Model, seed: int, data: Any = None) -> State:
 
 def step(problem: Problem, state: State, batch: Batch) -> tuple[State, Info]:
     """Take one step of algorithm 1 on a minibatch; `state` itself is left as it is."""
-    started = time.perf_counter()
-    number, seen = state.step + 1, state.documents_seen + len(batch)
-    step_size = problem.schedule(number)
-    blocks = problem.model.blocks()
-    views = {name: _view(problem, state, name, block) for name, block in blocks.items()}
-    result = problem.backend.map_reduce(
-        problem.local_step,
-        problem.model,
-        {name: view.stats for name, view in views.items()},
-        batch,
-        derive_keys(derive_key(state.seed, "documents", number), len(batch)),
-    )
-    represented = _represented(problem, seen)
-    clock = Clock(seen, problem.population)
-    parameters, guarded = {}, 0
-    for name, block in blocks.items():
-        eta_hat = result.eta_hat[name] * (represented / len(batch))
-        parameters[name], moved = _advance(
-            problem, block, state.parameters[name], views[name], eta_hat, step_size, clock
-        )
-        guarded += moved
-        stop_unless_finite(name, number, parameters[name])
-    seconds = time.perf_counter() - started
-    info = Info(number, seen, step_size, represented, result.bound, guarded, seconds)
-    return replace(state, step=number, documents_seen=seen, parameters=parameters), info
+    fit = Fit(problem, state)
+    info = fit.step(batch)
+    return fit.end(), info
+
+
+class Fit:
+    """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        self._problem, self._blocks = problem, problem.model.blocks()
+        self._start, self._number, self._seen = state, state.step, state.documents_seen
+        self._stores = {
+            name: make_store(
+                block,
+                state.parameters[name],
+                state.totals.get(name),
+                by_columns=name in problem.local_step.column_blocks,
+            )
+            for name, block in self._blocks.items()
+        }
+        self._shown: Callable[[], Snapshot | None] = lambda: None
+
+    def step(self, batch: Batch) -> Info:
+        """Take one step of algorithm 1."""
+        started = time.perf_counter()
+        self._let_go()
+        problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
+        step_size, seed = problem.schedule(number), self._start.seed
+        columns = problem.local_step.columns(batch) if problem.local_step.column_blocks else None
+        views = {
+            name: store.view(problem.global_step, columns, derive_key(seed, "draw", name, number), problem.backend)
+            for name, store in self._stores.items()
+        }
+        keys = derive_keys(derive_key(seed, "documents", number), len(batch))
+        result = problem.backend.map_reduce(problem.local_step, problem.model, views, batch, keys)
+        represented, clock = _represented(problem, seen), Clock(seen, problem.population)
+        scale, guarded = result.scale * represented / len(batch), 0
+        for name, store in self._stores.items():
+            guarded += store.advance(
+                problem.global_step, result.eta_hat[name], scale, step_size, clock, problem.backend
+            )
+            if not store.is_finite():
+                stop_unless_finite(name, number, store.lam())
+        self._number, self._seen = number, seen
+        return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
+
+    def state(self) -> State:
+        """Return the present state. Its arrays are made when they are looked at, or when the fit goes on without it."""
+        snapshot = Snapshot(self._stores)
+        self._shown = weakref.ref(snapshot)
+        totals = {name: store.totals for name, store in self._stores.items() if isinstance(store, ColumnStore)}
+        return State(self._start.seed, self._number, self._seen, snapshot, totals)
+
+    def end(self) -> State:
+        """Return the present state, complete."""
+        return replace(self.state(), parameters={name: store.lam() for name, store in self._stores.items()})
+
+    def _let_go(self) -> None:
+        """Make the arrays of the last state if somebody has kept it: what they would be made of is about to change."""
+        kept = self._shown()
+        if kept is not None:
+            kept.read()
+
+
+class Snapshot(Mapping[str, Array]):
+    """lambda of each block of a fit under way, read when it is first looked at."""
+
+    def __init__(self, stores: Mapping[str, Store]) -> None:
+        self._stores, self._arrays = stores, dict[str, Array]()
+
+    def read(self) -> Mapping[str, Array]:
+        """Return the arrays."""
+        if not self._arrays:
+            self._arrays = {name: store.lam() for name, store in self._stores.items()}
+            self._stores = {}
+        return self._arrays
+
+    def __getitem__(self, name: str) -> Array:
+        return self.read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.read())
+
+    def __len__(self) -> int:
+        return len(self.read())
 
 
 def run(
@@ -161,12 +223,25 @@ def run(
 def follow(problem: Steps, state: State, batches: Iterable[Batch], callbacks: Iterable[Callback] = ()) -> State:
     """Take a step for each of some minibatches, until they end or a callback says stop."""
     callbacks = list(callbacks)
+    if not isinstance(problem, Problem):
+        for batch in batches:
+            state, info = problem.step(state, batch)
+            if _says_stop(callbacks, state, info):
+                break
+        return state
+    fit = Fit(problem, state)
     for batch in batches:
-        state, info = problem.step(state, batch)
-        answers = [callback(state, info) for callback in callbacks]  # all are asked, also after one has said stop
-        if any(answers):
+        info = fit.step(batch)
+        # The state is not held here: if no callback keeps it, its arrays are never made.
+        if callbacks and _says_stop(callbacks, fit.state(), info):
             break
-    return state
+    return fit.end()
+
+
+def _says_stop(callbacks: list[Callback], state: State, info: Info) -> bool:
+    """Ask all callbacks, also after one has said stop."""
+    answers = [callback(state, info) for callback in callbacks]
+    return any(answers)
 
 
 def prior_bound(model: Model, parameters: Mapping[str, Array]) -> float:
@@ -185,48 +260,9 @@ def _represented(problem: Problem, seen: int) -> float:
     return float(min(seen, problem.population) if problem.ramp else problem.population)
 
 
-def row_tasks(shape: tuple[int, ...]) -> list[slice]:
-    """Cut a block into runs of rows, by its shape alone."""
-    size = max(1, _ELEMENTS_A_TASK // max(1, int(np.prod(shape[1:]))))
-    return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
-
-
-def _view(problem: Problem, state: State, name: str, block: Block) -> View:
-    """Return the global step's view of a block, drawn row by row."""
-    lam = state.parameters[name]
-    rows_below = int(np.prod(block.shape[1:-1]))
-    keys = derive_keys(derive_key(state.seed, "draw", name, state.step + 1), block.shape[0] * rows_below)
-
-    def view(rows: slice) -> View:
-        chosen = keys[rows.start * rows_below : rows.stop * rows_below]
-        return problem.global_step.view(block.family, lam[rows], chosen)
-
-    return View.join(list(problem.backend.map(view, row_tasks(block.shape))))
-
-
-def _advance(
-    problem: Problem, block: Block, lam: Array, view: View, eta_hat: Array, step_size: float, clock: Clock
-) -> tuple[Array, int]:
-    """Return lambda' = (1 - rho) lambda + rho target, kept inside the domain, and how many coordinates that moved."""
-    updated = np.empty_like(lam)
-
-    def advance(rows: slice) -> int:
-        prior, current = block.prior_rows(rows), lam[rows]
-        target = problem.global_step.target(block.family, prior, current, view.rows(rows), eta_hat[rows], clock)
-        candidate = (1.0 - step_size) * current + step_size * target
-        if not problem.global_step.leaves_domain:
-            updated[rows] = candidate
-            return 0
-        updated[rows], moved = block.family.project(candidate, current, prior)
-        return moved
-
-    return updated, sum(problem.backend.map(advance, row_tasks(block.shape)))
-
-
 def stop_unless_finite(name: str, number: int, lam: Array) -> None:
     """Raise a `FitError` that names the block and the step if a value of a block is not finite."""
-    # The sum alone is enough to clear almost every lambda; it takes a quarter of the time.
-    if not np.isfinite(lam.sum()) and not np.isfinite(lam).all():
+    if not np.isfinite(lam).all():
         place = np.unravel_index(int(np.argmin(np.isfinite(lam))), lam.shape)
         raise FitError(
             f"block {name!r} has a value that is not finite after step {number} (first at {tuple(map(int, place))}): "

@@ -34,8 +34,10 @@ def save_state(state: State, path: str | os.PathLike[str]) -> None:
         "step": state.step,
         "documents_seen": state.documents_seen,
         "blocks": list(state.parameters),
+        "totals": list(state.totals),
     }
     arrays: dict[str, Any] = {f"lambda_{i}": lam for i, lam in enumerate(state.parameters.values())}
+    arrays |= {f"totals_{i}": totals for i, totals in enumerate(state.totals.values())}
     write_atomically(target, lambda file: np.savez(file, meta=np.array(json.dumps(meta)), **arrays), "wb")
 
 
@@ -47,7 +49,8 @@ def load_state(path: str | os.PathLike[str]) -> State:
             if meta["format"] != _FORMAT:
                 raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")
             parameters = {name: file[f"lambda_{i}"] for i, name in enumerate(meta["blocks"])}
-            return State(int(meta["seed"]), int(meta["step"]), int(meta["documents_seen"]), parameters)
+            totals = {name: file[f"totals_{i}"] for i, name in enumerate(meta.get("totals", []))}
+            return State(int(meta["seed"]), int(meta["step"]), int(meta["documents_seen"]), parameters, totals)
     except OSError:
         raise
     except Exception as error:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ssvi import engine
+from ssvi import engine, tasks
 from ssvi.backends import Threads
 from ssvi.backends.base import shards
 from ssvi.baselines import Sgrld
@@ -67,7 +67,7 @@ def test_with_one_topic_the_average_is_the_posterior_mean():
 def test_any_number_of_threads_gives_the_same_bits(many_tasks):
     model = LDA.example()
     _, documents = model.simulate(np.random.default_rng(1), 300)
-    assert len(engine.row_tasks((4, 30))) == 4
+    assert len(tasks.row_tasks((4, 30))) == 4
     assert len(shards(documents.costs()[:100])) == 10
     states = []
     for jobs in (1, 2):
@@ -80,12 +80,16 @@ def test_any_number_of_threads_gives_the_same_bits(many_tasks):
 
 
 def test_it_learns_topics():
+    """About one start in five ends with two topics in one: fewer than two good starts of five have a chance of 0.7%."""
     model = LDA(30, np.full(4, 0.1), 0.05)
     truth, documents = model.simulate(np.random.default_rng(2), 600)
     algorithm = Sgrld(model, len(documents), langevin_schedule(first=0.02))
-    state = engine.run(algorithm, algorithm.init(0), documents, sweeps=40, batch_size=100)
-    correlations = np.corrcoef(algorithm.mean_topics(state), truth["topics"])[:4, 4:]
-    assert (correlations.max(axis=0) > 0.9).sum() >= 3  # at most one topic is not found
+    found = []
+    for seed in range(5):
+        state = engine.run(algorithm, algorithm.init(seed), documents, sweeps=40, batch_size=100)
+        correlations = np.corrcoef(algorithm.mean_topics(state), truth["topics"])[:4, 4:]
+        found.append((correlations.max(axis=0) > 0.9).sum())
+    assert found.count(4) >= 2
 
 
 def test_later_topics_weigh_more_in_the_mean():

@@ -6,8 +6,10 @@ from scipy import special
 from tests.tiny import bag, enumerate_document
 
 from ssvi import engine
+from ssvi.backends.threads import Threads
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
+from ssvi.families.draws import Draw
 from ssvi.families.gamma import Gamma
 from ssvi.families.gaussian import Gaussian
 from ssvi.global_steps.base import Clock, View
@@ -17,8 +19,9 @@ from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.lda.mean_field import MeanField as LocalMeanField
 from ssvi.models.lda import LDA
-from ssvi.numerics.random import derive_keys
+from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import ConstantSchedule
+from ssvi.stores import ColumnStore
 
 ALPHA = np.array([0.4, 0.9])
 ETA = 0.3
@@ -171,15 +174,17 @@ def test_one_engine_step_equals_the_hand_computed_update(global_step):
     )
     state = engine.State(seed=5, step=0, documents_seen=0, parameters={"topics": LAM})
     after, info = engine.step(problem, state, bag(TOKENS, 2))
-    view = engine._view(problem, state, "topics", model.blocks()["topics"])
+    store = ColumnStore(model.blocks()["topics"], LAM)
+    seen = store.view(global_step, np.arange(2), derive_key(5, "draw", "topics", 1), Threads()).stats.T
     stats = {
         "map": np.log(LAM / LAM.sum(axis=1, keepdims=True)),
         "mean_field": special.digamma(LAM) - special.digamma(LAM.sum(axis=1, keepdims=True)),
-    }.get(global_step.name, view.stats)
+    }.get(global_step.name, seen)
     eta_hat = _hand_mean_field_counts(np.exp(stats), rounds) * population / len(TOKENS)
     guarded = 0
     if global_step.name == "ssvi":
-        draws = [view.rows(slice(k, k + 1)).draw for k in range(2)]
+        log_totals = store._view.draw.hidden
+        draws = [Draw(seen[k : k + 1], log_totals[k : k + 1]) for k in range(2)]
         eta_hat = np.array([_dense_correction(LAM[k], draws[k]) @ eta_hat[k] for k in range(2)])
     expected = (1 - rho) * LAM + rho * (ETA + eta_hat)
     if global_step.name == "ssvi":

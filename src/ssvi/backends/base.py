@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.local_steps.base import Batch, LocalResult, LocalStep
+from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
 
@@ -33,18 +33,25 @@ class Backend(ABC):
         """Yield function(task) for each task, in the order of the tasks."""
 
     def map_reduce(
-        self, local_step: LocalStep, model: Any, views: Mapping[str, Array], batch: Batch, keys: Keys
+        self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys
     ) -> LocalResult:
-        """Run a local step on a minibatch: prepare, run every shard, add up in order, finish."""
-        prepared = local_step.prepare(model, views, batch)
-        total = _sum_in_order(self.run_shards(local_step, model, prepared, batch, keys))
-        return local_step.finish(model, prepared, total)
+        """Run a local step on a minibatch: prepare, run every shard, add up in order, finish.
 
-    def map_local(
-        self, local_step: LocalStep, model: Any, views: Mapping[str, Array], batch: Batch, keys: Keys
-    ) -> Array:
+        A block whose view is a `Part` has eta-hat of that part's columns, a row each, and `scale` is left to the
+        caller; with whole views, whole arrays.
+        """
+        parts = _parts(local_step, views, batch)
+        prepared = local_step.prepare(model, parts, batch, self.map)
+        if local_step.counts:
+            total = self._count(local_step, model, prepared, batch, keys)
+        else:
+            total = _sum_in_order(self.run_shards(local_step, model, prepared, batch, keys))
+        result = local_step.finish(model, prepared, total)
+        return result if parts is views else _whole(result, views, parts)
+
+    def map_local(self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys) -> Array:
         """Run a local step for what it finds on each document, and let eta-hat go."""
-        prepared = local_step.prepare(model, views, batch)
+        prepared = local_step.prepare(model, _parts(local_step, views, batch), batch, self.map)
         return np.concatenate([r.local for r in self.run_shards(local_step, model, prepared, batch, keys)])
 
     def run_shards(
@@ -56,6 +63,49 @@ class Backend(ABC):
             return local_step.run(model, prepared, shard.start, shard.stop, keys[shard])
 
         return self.map(run, shards(batch.costs()))
+
+    def _count(self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys) -> LocalResult:
+        """Run every shard of a step that counts: no more arrays than there are workers, whichever shard meets which."""
+        idle: list[dict[str, npt.NDArray[Any]]] = []
+
+        def run(shard: slice) -> LocalResult:
+            try:
+                own = idle.pop()
+            except IndexError:
+                own = local_step.zeros(model, prepared)
+            result = local_step.count(model, prepared, shard.start, shard.stop, keys[shard], own)
+            idle.append(own)
+            return result
+
+        results = list(self.map(run, shards(batch.costs())))
+        totals = idle.pop()
+        for other in idle:
+            for name, counts in other.items():
+                totals[name] += counts
+        bounds = [result.bound for result in results]
+        bound = None if None in bounds else sum(value for value in bounds if value is not None)
+        return LocalResult(totals, np.concatenate([result.local for result in results]), bound)
+
+
+def _parts(local_step: LocalStep, views: Mapping[str, Any], batch: Batch) -> Mapping[str, Any]:
+    """Return the views with whole ones cut down to a part, where the step wants a part."""
+    whole = [name for name in local_step.column_blocks if not isinstance(views[name], Part)]
+    if not whole:
+        return views
+    columns = local_step.columns(batch)
+    return {**views, **{name: Part.of(views[name], columns) for name in whole}}
+
+
+def _whole(result: LocalResult, views: Mapping[str, Any], parts: Mapping[str, Any]) -> LocalResult:
+    """Return a result with eta-hat of parts put where they belong in their blocks."""
+    eta_hat = {}
+    for name, value in result.eta_hat.items():
+        if isinstance(parts[name], Part) and not isinstance(views[name], Part):
+            eta_hat[name] = np.zeros(views[name].shape)
+            eta_hat[name][:, parts[name].columns] = value.T * result.scale
+        else:
+            eta_hat[name] = value * result.scale
+    return LocalResult(eta_hat, result.local, result.bound)
 
 
 def shards(costs: npt.NDArray[np.integer]) -> list[slice]:

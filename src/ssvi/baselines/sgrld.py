@@ -22,13 +22,14 @@ import numpy as np
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
-from ssvi.engine import Info, State, row_tasks, stop_unless_finite
+from ssvi.engine import Info, State, stop_unless_finite
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, derive_key, derive_keys, normal
 from ssvi.schedules import PowerSchedule, Schedule
+from ssvi.tasks import row_tasks, run_all
 from ssvi.typing import Array
 
 _SMALLEST = 1e-300  # theta of 0 would stay 0: its noise and its share of the counts vanish with it
@@ -115,8 +116,7 @@ class Sgrld:
         def move(rows: slice) -> None:
             langevin(theta[rows], counts[rows], self.model.eta, step_size, keys[rows], moved[rows])
 
-        for _ in self.backend.map(move, row_tasks(theta.shape)):
-            pass
+        run_all(self.backend.map, move, row_tasks(theta.shape))
         return moved
 
 

@@ -18,7 +18,8 @@ from ssvi.backends.base import Backend, shards
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
-from ssvi.local_steps.lda.gibbs import Gibbs, expand
+from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.local_steps.lda.tokens import expand
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.numerics.vectors import dot

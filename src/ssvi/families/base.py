@@ -11,31 +11,15 @@ words is (K, V), a block of F x K gamma variables is (F, K, 2). All leading axes
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.families.dirichlet_columns import DirichletColumns
+from ssvi.families.draws import Draw
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
-
-
-@dataclass(frozen=True)
-class Draw:
-    """A sample beta ~ q, by its statistics and by what else the pullback needs.
-
-    Attributes
-    ----------
-    stats : array, like lambda
-        t(beta).
-    hidden : array, rows x anything
-        What t(beta) does not tell of the underlying univariate draws R-hat(u), in the family's own form.
-
-    """
-
-    stats: Array
-    hidden: Array
 
 
 class ExponentialFamily(ABC):
@@ -46,6 +30,8 @@ class ExponentialFamily(ABC):
     """Which natural parameters must be positive: all, or by their place on the last axis."""
     dimension: ClassVar[int | None]
     """The number of natural parameters of one distribution; None where any number will do."""
+    columns: ClassVar[DirichletColumns]
+    """The same formulas for some coordinates of distributions in columns, where the family has them."""
 
     @abstractmethod
     def log_normalizer(self, lam: Array) -> Array:

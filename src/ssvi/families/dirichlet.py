@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
-from ssvi.families.base import Draw, ExponentialFamily, as_rows
+from ssvi.families.base import ExponentialFamily, as_rows
+from ssvi.families.dirichlet_columns import DirichletColumns
+from ssvi.families.draws import Draw
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
 from ssvi.numerics.gamma_variates import log_gamma_rows
@@ -105,6 +107,7 @@ class Dirichlet(ExponentialFamily):
     name = "dirichlet"
     positive = True
     dimension: ClassVar[int | None] = None
+    columns = DirichletColumns()
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from ssvi.families.base import Draw, ExponentialFamily
+from ssvi.families.base import ExponentialFamily
+from ssvi.families.draws import Draw
 from ssvi.numerics.gamma_quantile import log_quantile_derivative_into
 from ssvi.numerics.gamma_variates import log_gamma_rows
 from ssvi.numerics.random import Keys

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from ssvi.families.base import Draw, ExponentialFamily
+from ssvi.families.base import ExponentialFamily
+from ssvi.families.draws import Draw
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, normal
 from ssvi.typing import Array

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from ssvi.families.base import Draw, ExponentialFamily
+from ssvi.families.base import ExponentialFamily
+from ssvi.families.draws import Draw
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -38,6 +41,33 @@ class View:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Some columns of a block of distributions, a row each; `DirichletColumns` says what they are good for.
+
+    Attributes
+    ----------
+    columns : (C,) integers
+        Which.
+    lam : (C, K)
+        Their lambda.
+    rest : (K,)
+        The sum over all other columns.
+    prior : (V, K)
+        eta of every column.
+
+    """
+
+    columns: npt.NDArray[np.int64]
+    lam: Array
+    rest: Array
+    prior: Array
+
+    def prior_of(self, task: slice) -> Array:
+        """Return eta of some of them."""
+        return self.prior[self.columns[task]]
+
+
+@dataclass(frozen=True)
 class Clock:
     """Where a fit stands: how many documents it has seen, out of how many.
 
@@ -61,6 +91,8 @@ class GlobalStep(ABC):
     """Whether the view is random. If not, and if every step sees all data, rho = 1 is coordinate ascent."""
     leaves_domain: ClassVar[bool] = False
     """Whether the target can lie outside lambda's domain, so that steps towards it must be guarded."""
+    moves_everything: ClassVar[bool] = False
+    """Whether coordinates that a minibatch says nothing about may move otherwise than towards their prior."""
 
     @abstractmethod
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
@@ -71,3 +103,19 @@ class GlobalStep(ABC):
     ) -> Array:
         """Return what lambda moves towards: eta + eta-hat, unless a step corrects it."""
         return prior + eta_hat
+
+    @abstractmethod
+    def view_columns(self, family: ExponentialFamily, chosen: Columns, keys: Keys, each: Each) -> View:
+        """Return the view of some columns, with randomness from one stream a task of rows and one for the rest."""
+
+    def target_columns(
+        self,
+        family: ExponentialFamily,
+        chosen: Columns,
+        view: View,
+        eta_hat: Callable[[slice], Array],
+        clock: Clock,
+        each: Each,
+    ) -> Callable[[slice], Array]:
+        """Return a function that gives the target of a task of some columns; `eta_hat` gives theirs."""
+        return lambda task: chosen.prior_of(task) + eta_hat(task)

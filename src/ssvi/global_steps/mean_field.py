@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.global_steps.base import GlobalStep, View
+from ssvi.global_steps.base import Columns, GlobalStep, View
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -20,3 +21,7 @@ class MeanField(GlobalStep):
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
         """Return E_q[t(beta)]."""
         return View(family.mean_stats(lam))
+
+    def view_columns(self, family: ExponentialFamily, chosen: Columns, keys: Keys, each: Each) -> View:
+        """Return E_q[t(beta)] of some columns."""
+        return View(family.columns.mean_stats(chosen.lam, chosen.rest, each))

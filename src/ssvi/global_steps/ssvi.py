@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.global_steps.base import Clock, GlobalStep, View
+from ssvi.families.draws import Draw
+from ssvi.global_steps.base import Clock, Columns, GlobalStep, View
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -44,6 +47,7 @@ class Ssvi(GlobalStep):
     name = "ssvi"
     stochastic = True
     leaves_domain = True
+    moves_everything = True
 
     def __post_init__(self) -> None:
         for name in ("softening", "correction_sweeps"):
@@ -53,6 +57,11 @@ class Ssvi(GlobalStep):
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""
         draw = family.draw(lam, keys)
+        return View(draw.stats, draw)
+
+    def view_columns(self, family: ExponentialFamily, chosen: Columns, keys: Keys, each: Each) -> View:
+        """Return t(beta) of one draw of some columns."""
+        draw = family.columns.draw(chosen.lam, chosen.rest, keys, each)
         return View(draw.stats, draw)
 
     def target(
@@ -69,3 +78,26 @@ class Ssvi(GlobalStep):
         """Return k."""
         ramp = 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
         return ramp / (1.0 + self.softening / family.shapes(lam))
+
+    def target_columns(
+        self,
+        family: ExponentialFamily,
+        chosen: Columns,
+        view: View,
+        eta_hat: Callable[[slice], Array],
+        clock: Clock,
+        each: Each,
+    ) -> Callable[[slice], Array]:
+        """Return eta + (1 - k) eta-hat + k V eta-hat, task by task; the chosen columns are all of them."""
+        assert view.draw is not None, "SSVI's target needs the draw that its view came from"
+        whole = eta_hat(slice(None))
+        surplus = whole - (chosen.lam - chosen.prior) if self.control_variate else whole
+        draw = Draw(view.draw.stats.T, view.draw.hidden)
+        correction = family.natural_correction(chosen.lam.T, draw, surplus.T).T - surplus
+
+        def target(task: slice) -> Array:
+            share = self._share(family, chosen.lam[task], clock)
+            result: Array = chosen.prior_of(task) + whole[task] + share * correction[task]
+            return result
+
+        return target

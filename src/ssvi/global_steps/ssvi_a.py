@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.global_steps.base import GlobalStep, View
+from ssvi.global_steps.base import Columns, GlobalStep, View
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -23,4 +24,9 @@ class SsviA(GlobalStep):
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""
         draw = family.draw(lam, keys)
+        return View(draw.stats, draw)
+
+    def view_columns(self, family: ExponentialFamily, chosen: Columns, keys: Keys, each: Each) -> View:
+        """Return t(beta) of one draw of some columns."""
+        draw = family.columns.draw(chosen.lam, chosen.rest, keys, each)
         return View(draw.stats, draw)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -31,23 +32,48 @@ class Batch(Protocol):
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some columns of a block's view: those that a minibatch has to do with.
+
+    Attributes
+    ----------
+    columns : (C,) integers
+        Which, in ascending order.
+    stats : (C, rows of the block)
+        t(beta) of these columns, a row each: what belongs to one column lies together.
+
+    """
+
+    columns: npt.NDArray[np.int64]
+    stats: Array
+
+    @classmethod
+    def of(cls, view: Array, columns: npt.NDArray[np.int64]) -> Part:
+        """Return some columns of a whole view."""
+        return cls(columns, np.ascontiguousarray(view[:, columns].T))
+
+
+@dataclass(frozen=True)
 class LocalResult:
     """What a local step found on some documents.
 
     Attributes
     ----------
     eta_hat : arrays by block
-        The estimate of sum_n E[eta_n(y_n, z_n)], additive over documents.
+        The estimate of sum_n E[eta_n(y_n, z_n)], additive over documents, but for the factor `scale`.
     local : array, documents x anything
         What the model's users call the result for each document (for LDA, its topic weights).
     bound : float or None
         The sum of the local ELBOs, where the step optimises one.
+    scale : float
+        What eta_hat is to be multiplied with. (A sampler counts in whole numbers, over several sweeps.)
 
     """
 
     eta_hat: Mapping[str, npt.NDArray[Any]]
     local: Array
     bound: float | None = None
+    scale: float = 1.0
 
 
 class LocalStep(ABC):
@@ -60,19 +86,37 @@ class LocalStep(ABC):
     name: ClassVar[str]
     model: ClassVar[str]
     """The name of the model whose documents it understands."""
+    column_blocks: ClassVar[tuple[str, ...]] = ()
+    """The blocks of which it needs some columns only: their views and statistics are those of a `Part`."""
+    counts: ClassVar[bool] = False
+    """Whether its statistics are whole numbers, so that their sum is the same in any order. Then there is `count`."""
 
     def check(self, batch: Any) -> None:
         """Raise a `ValueError` if there is something in these documents that the step cannot handle."""
         return
 
+    def columns(self, batch: Any) -> npt.NDArray[np.int64]:
+        """Return the columns of its column blocks that these documents have to do with."""
+        raise NotImplementedError
+
     @abstractmethod
-    def prepare(self, model: Any, views: Mapping[str, Array], batch: Any) -> Any:
+    def prepare(self, model: Any, views: Mapping[str, Any], batch: Any, each: Each = map) -> Any:
         """Return what all shards share: the views in the form the kernel wants."""
 
     @abstractmethod
     def run(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle documents start, ..., stop - 1 of the prepared minibatch, one random stream for each."""
 
-    @abstractmethod
+    def zeros(self, model: Any, prepared: Any) -> dict[str, npt.NDArray[Any]]:
+        """Return statistics of no documents, for a step that counts."""
+        raise NotImplementedError
+
+    def count(
+        self, model: Any, prepared: Any, start: int, stop: int, keys: Keys, into: Mapping[str, npt.NDArray[Any]]
+    ) -> LocalResult:
+        """Do as `run` does, but add the statistics to some that are there already."""
+        raise NotImplementedError
+
     def finish(self, model: Any, prepared: Any, result: LocalResult) -> LocalResult:
-        """Bring the sum of all shards into the blocks' own shapes."""
+        """Bring the sum of all shards into the blocks' own shapes (or a part's)."""
+        return result

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import extending
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -23,3 +24,8 @@ def vector_kernel(function: Function) -> Function:
     """Compile `function` as `kernel` does, and let its sums be reordered for SIMD; for loops that store nothing."""
     compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATE)(function)
     return cast(Function, compiled)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Turn `function`, which writes LLVM instructions, into something that kernels can call."""
+    return extending.intrinsic(function)

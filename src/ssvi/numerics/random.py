@@ -62,7 +62,7 @@ def _ziggurat(layers: int, tail: float) -> tuple[npt.NDArray[np.float64], ...]:
     return edges, np.exp(-0.5 * edges**2)
 
 
-_EDGES, _HEIGHTS = _ziggurat(256, _TAIL)
+EDGES, _HEIGHTS = _ziggurat(256, _TAIL)
 
 
 @kernel
@@ -77,14 +77,19 @@ def _normal_tail(state: np.uint64) -> tuple[float, np.uint64]:
 
 
 @kernel
-def normal(state: np.uint64) -> tuple[float, np.uint64]:
-    """Return a standard normal draw (ziggurat) and the state that follows."""
+def ziggurat_layer(bits: np.uint64) -> tuple[np.int64, float, float]:
+    """Return what 64 random bits say: a slab, a sign, and a place in the slab."""
+    layer = np.int64(bits & _LOW_BYTE)
+    sign = 1.0 - 2.0 * float((bits >> _SHIFT_8) & _ONE_BIT)
+    return layer, sign, (float(np.int64(bits >> _SHIFT_12)) + 0.5) * _TO_UNIT * EDGES[layer]
+
+
+@kernel
+def normal_from(bits: np.uint64, state: np.uint64) -> tuple[float, np.uint64]:
+    """Return a standard normal draw (ziggurat) that begins with these bits, and the state that follows."""
     while True:
-        bits, state = next_bits(state)
-        layer = np.int64(bits & _LOW_BYTE)
-        sign = 1.0 - 2.0 * float((bits >> _SHIFT_8) & _ONE_BIT)
-        value = (float(bits >> _SHIFT_12) + 0.5) * _TO_UNIT * _EDGES[layer]
-        if value < _EDGES[layer + 1]:
+        layer, sign, value = ziggurat_layer(bits)
+        if value < EDGES[layer + 1]:
             return sign * value, state
         if layer == 0:
             value, state = _normal_tail(state)
@@ -93,6 +98,14 @@ def normal(state: np.uint64) -> tuple[float, np.uint64]:
         lower, upper = _HEIGHTS[layer], _HEIGHTS[layer + 1]
         if lower + height * (upper - lower) < math.exp(-0.5 * value * value):
             return sign * value, state
+        bits, state = next_bits(state)
+
+
+@kernel
+def normal(state: np.uint64) -> tuple[float, np.uint64]:
+    """Return a standard normal draw and the state that follows."""
+    bits, state = next_bits(state)
+    return normal_from(bits, state)
 
 
 def derive_key(seed: int, *path: int | str) -> int:

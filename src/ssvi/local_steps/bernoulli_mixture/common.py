@@ -20,6 +20,7 @@ from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, uniform
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 _NEGLIGIBLE = 40.0  # exp(-40) is 4e-18
@@ -176,7 +177,9 @@ class MixtureStep(LocalStep):
                 f"a Bernoulli mixture needs zeros and ones, and there is {worst} in the data: binarise it."
             )
 
-    def prepare(self, model: BernoulliMixture, views: Mapping[str, Array], batch: Documents) -> Prepared:
+    def prepare(
+        self, model: BernoulliMixture, views: Mapping[str, Array], batch: Documents, each: Each = map
+    ) -> Prepared:
         """Turn the view into log odds."""
         stats = np.maximum(views["components"], -_LARGEST)
         base = views["weights"][0] + stats[..., 1].sum(axis=1)

@@ -21,6 +21,7 @@ from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 # Relative to the largest of a feature's weights, and of a frame's activations: far below what matters, and far enough
@@ -96,7 +97,7 @@ class FactorisationStep(LocalStep):
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"precision must be 'float32' or 'float64', not {self.precision!r}.")
 
-    def prepare(self, model: GammaProcessNMF, views: Mapping[str, Array], batch: Frames) -> Prepared:
+    def prepare(self, model: GammaProcessNMF, views: Mapping[str, Array], batch: Frames, each: Each = map) -> Prepared:
         """Lay out theta_k W_kf feature by feature."""
         theta, dictionary = views["weights"], views["dictionary"]
         dtype = np.dtype(self.precision)

@@ -10,8 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.data.documents import Documents
-from ssvi.local_steps.base import LocalResult, LocalStep
+from ssvi.local_steps.base import LocalStep, Part
 from ssvi.models.lda import LDA
+from ssvi.numerics.bits import fast_exp
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.simd import aligned_zeros
+from ssvi.tasks import Each, row_tasks, run_all
 from ssvi.typing import Array
 
 # Weights are relative to the largest of their word. This is far below any that matters, and far enough above the
@@ -44,35 +48,43 @@ class Prepared:
     log_scale: Array
 
 
-def _vocabulary(documents: Documents) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    """Return the distinct words of some documents, sorted, and each entry's place among them."""
-    present = np.zeros(documents.n_words, dtype=np.bool_)
-    present[documents.words] = True
-    place = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
-    return np.flatnonzero(present), place[documents.words]
+@kernel
+def _lay_out(view: Array, weights: npt.NDArray[Any], log_scale: Array) -> None:
+    """Fill weights with exp(view - the row's largest), and log_scale with the largest."""
+    number = weights.dtype.type
+    for word in range(view.shape[0]):
+        largest = -np.inf
+        for k in range(view.shape[1]):
+            largest = max(largest, view[word, k])
+        log_scale[word] = largest
+        for k in range(view.shape[1]):
+            weights[word, k] = number(max(fast_exp(view[word, k] - largest), _SMALLEST_WEIGHT))
 
 
 class LdaStep(LocalStep):
-    """A local step of LDA: `prepare` and `finish` are the same for all."""
+    """A local step of LDA: `prepare` is the same for all."""
 
     model = "lda"
+    column_blocks = ("topics",)
     precision: str
 
-    def prepare(self, model: LDA, views: Mapping[str, Array], batch: Documents) -> Prepared:
+    def columns(self, batch: Documents) -> npt.NDArray[np.int64]:
+        """Return the minibatch's vocabulary."""
+        present = np.zeros(batch.n_words, dtype=np.bool_)
+        present[batch.tight().words] = True
+        return np.flatnonzero(present)
+
+    def prepare(self, model: LDA, views: Mapping[str, Part], batch: Documents, each: Each = map) -> Prepared:
         """Lay out exp(t(beta)) word by word for the minibatch's words."""
-        tight = batch.tight()
-        words, columns = _vocabulary(tight)
-        dtype = np.dtype(self.precision)
-        topics = views["topics"]
-        chosen = topics if len(words) == topics.shape[1] else topics[:, words]
-        weights = np.zeros((len(words), self._width(model.n_topics)), dtype)
-        filled = weights[:, : model.n_topics]
-        log_scale = chosen.max(axis=0)
-        np.subtract(chosen.T, log_scale[:, None], out=filled, casting="same_kind")
-        np.exp(filled, out=filled)
-        np.maximum(filled, dtype.type(_SMALLEST_WEIGHT), out=filled)
-        documents = Documents(tight.indptr, columns, self._counts(tight.counts), len(words))
-        return Prepared(documents, words, weights, log_scale)
+        tight, part = batch.tight(), views["topics"]
+        weights = aligned_zeros((len(part.columns), self._width(model.n_topics)), self.precision)
+        log_scale = np.empty(len(part.columns))
+        tasks = row_tasks(part.stats.shape)
+        run_all(each, lambda own: _lay_out(part.stats[own], weights[own], log_scale[own]), tasks)
+        places = np.zeros(tight.n_words, dtype=np.uint32)
+        places[part.columns] = np.arange(len(part.columns), dtype=np.uint32)
+        documents = Documents(tight.indptr, places[tight.words], self._counts(tight.counts), len(part.columns))
+        return Prepared(documents, part.columns, weights, log_scale)
 
     def _width(self, n_topics: int) -> int:
         """Return how many columns the kernel wants the weights to have."""
@@ -81,14 +93,3 @@ class LdaStep(LocalStep):
     def _counts(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return counts as the kernel takes them."""
         return counts.astype(self.precision)
-
-    def finish(self, model: LDA, prepared: Prepared, result: LocalResult) -> LocalResult:
-        """Turn statistics of the minibatch's words into a topics x words array."""
-        by_word = result.eta_hat["topics"]
-        eta_hat = np.zeros((model.n_topics, model.n_words))
-        eta_hat[:, prepared.words] = by_word.T
-        return LocalResult({"topics": self._scale(eta_hat)}, result.local, result.bound)
-
-    def _scale(self, eta_hat: Array) -> Array:
-        """Return eta-hat from what the kernel added up."""
-        return eta_hat

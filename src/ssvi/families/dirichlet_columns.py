@@ -1,0 +1,119 @@
+"""Dirichlet distributions that stand in columns, of which a few coordinates are looked at.
+
+A topic model's block is words x topics, and a minibatch has few of the words. Because a Dirichlet variable is a row of
+gamma variables over their sum, and gamma variables add up to a gamma variable, all that concerns the chosen words
+follows from their lambda and from the *sum* of all others', which is `rest`: nothing here is proportional to the size
+of the vocabulary. Arrays are chosen words x distributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ssvi.families.draws import Draw
+from ssvi.numerics.bits import fast_exp, fast_log
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.gamma_variates import log_gamma_batch, log_gamma_variate
+from ssvi.numerics.random import Keys
+from ssvi.numerics.special import digamma, digamma_array
+from ssvi.tasks import Each, row_tasks, run_all
+from ssvi.typing import Array
+
+
+@kernel
+def _add_exponentials(log_values: Array, largest: Array, totals: Array) -> None:
+    """Fill `totals` with the sums over words of exp(log_values - largest)."""
+    totals[:] = 0.0
+    for v in range(log_values.shape[0]):
+        for k in range(log_values.shape[1]):
+            totals[k] += fast_exp(log_values[v, k] - largest[k])
+
+
+@kernel
+def _subtract_from_rows(values: Array, amounts: Array) -> None:
+    for v in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            values[v, k] -= amounts[k]
+
+
+@kernel
+def _mean(lam: Array, shift: Array, out: Array) -> None:
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            out[v, k] = digamma(lam[v, k]) - shift[k]
+
+
+@kernel
+def _mode(lam: Array, shift: Array, out: Array) -> None:
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            out[v, k] = fast_log(lam[v, k]) - shift[k]
+
+
+@kernel
+def _draw_rest(rest: Array, key: np.uint64, out: Array) -> None:
+    """Draw the logarithm of the gamma variable that the other words add up to; minus infinity if there are none."""
+    state = key
+    for k in range(rest.size):
+        out[k] = -np.inf
+        if rest[k] > 0.0:
+            out[k], state = log_gamma_variate(rest[k], state)
+
+
+class DirichletColumns:
+    """What `Dirichlet` can do, for some words of distributions in columns."""
+
+    def totals(self, lam: Array, rest: Array) -> Array:
+        """Return the sum of each distribution's lambda over all words."""
+        totals: Array = lam.sum(axis=0) + rest
+        return totals
+
+    def mean_stats(self, lam: Array, rest: Array, each: Each) -> Array:
+        """Return E[log beta]."""
+        return _fill(lam, each, _mean, digamma_array(self.totals(lam, rest)))
+
+    def mode_stats(self, lam: Array, rest: Array, each: Each) -> Array:
+        """Return log(lambda / sum lambda)."""
+        return _fill(lam, each, _mode, np.log(self.totals(lam, rest)))
+
+    def draw(self, lam: Array, rest: Array, keys: Keys, each: Each) -> Draw:
+        """Draw beta of the chosen words; `hidden` is the log of each distribution's sum of gamma variables.
+
+        `keys` has one more than there are tasks, the last for the words not chosen.
+        """
+        stats = np.empty(lam.shape)
+        tasks = row_tasks(lam.shape)
+
+        def draw(task: tuple[slice, np.uint64]) -> tuple[Array, Array]:
+            words, key = task
+            part, totals = stats[words], np.empty(lam.shape[1])
+            log_gamma_batch(lam[words].reshape(-1), key, part.reshape(-1))
+            largest = part.max(axis=0)
+            _add_exponentials(part, largest, totals)
+            return largest, totals
+
+        others = np.empty(lam.shape[1])
+        _draw_rest(rest, keys[len(tasks)], others)
+        parts = [(others, np.ones_like(others)), *each(draw, list(zip(tasks, keys[: len(tasks)], strict=True)))]
+        log_totals = _log_sum(parts)
+        run_all(each, lambda words: _subtract_from_rows(stats[words], log_totals), tasks)
+        return Draw(stats, log_totals)
+
+
+def _fill(lam: Array, each: Each, function: Callable[[Array, Array, Array], None], shift: Array) -> Array:
+    """Return an array like `lam` that a kernel fills, chunk by chunk."""
+    out = np.empty(lam.shape)
+    run_all(each, lambda words: function(lam[words], shift, out[words]), row_tasks(lam.shape))
+    return out
+
+
+def _log_sum(parts: Sequence[tuple[Array, Array]]) -> Array:
+    """Return log sum_c exp(largest_c) total_c, added in the order of the chunks."""
+    largest = np.max([part[0] for part in parts], axis=0)
+    total = np.zeros_like(largest)
+    for own, amount in parts:
+        total += np.exp(own - largest) * amount
+    result: Array = largest + np.log(total)
+    return result

@@ -1,0 +1,49 @@
+"""Documents as runs of tokens: what the samplers of LDA share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.numerics.compile import kernel
+
+
+@kernel
+def expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[Any], words: npt.NDArray[np.uint32]) -> None:
+    """Write out each entry as often as it counts."""
+    token = 0
+    for i in range(columns.size):
+        for _ in range(counts[i]):
+            words[token] = columns[i]
+            token += 1
+
+
+@kernel
+def document_lengths(indptr: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Return the number of tokens of each document."""
+    lengths = np.zeros(indptr.size - 1, np.int64)
+    for d in range(indptr.size - 1):
+        for i in range(indptr[d], indptr[d + 1]):
+            lengths[d] += counts[i]
+    return lengths
+
+
+@kernel
+def record(
+    words: npt.NDArray[np.uint32],
+    length: int,
+    topics: npt.NDArray[np.uint32],
+    sweeps: int,
+    kept: int,
+    statistics: npt.NDArray[Any],
+) -> None:
+    """Count the topics of the kept sweeps, token by token: then all that a word adds to lies close together.
+
+    `topics` is a ring of kept + 1 sweeps x tokens.
+    """
+    for token in range(np.uint64(length)):
+        word = words[token]
+        for sweep in range(sweeps - kept, sweeps):
+            statistics[word, topics[np.uint64(sweep % (kept + 1)), token]] += 1

@@ -1,0 +1,120 @@
+"""Vector instructions for kernels, for the one loop where the compiler's own vectoriser will not do.
+
+numba has no vector type, but an `intrinsic` may write LLVM instructions, and those have vectors of any length: on a
+processor with narrower registers LLVM splits them. The order of every sum is fixed by what is written here.
+
+Two habits of processors shape this. A vector that is loaded soon after one of its elements was stored alone waits until
+that store has reached the cache, and so all updates of one element go by whole vectors (`add_at`). And of two vectors
+that straddle cache lines each costs double, so that arrays begin with a line (`aligned_zeros`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba.core import cgutils
+
+WIDTH = 16  # numbers in a vector
+LINE = 64  # bytes of a cache line
+
+_INT32, _INT64 = ir.IntType(32), ir.IntType(64)
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array of zeros that begins with a cache line."""
+    kind = np.dtype(dtype)
+    size = int(np.prod(shape)) * kind.itemsize
+    memory = np.zeros(size + LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % LINE
+    return memory[start : start + size].view(kind).reshape(shape)
+
+
+def constant(value: int) -> ir.Constant:
+    """Return a 64-bit integer."""
+    return ir.Constant(_INT64, value)
+
+
+def variable(builder: Any, value: Any) -> Any:
+    """Return the address of a variable on the stack that begins with `value`."""
+    return cgutils.alloca_once_value(builder, value)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def loop(builder: Any, count: Any) -> Iterator[Any]:
+    """Repeat what is written inside; yields the number of the turn, from 0."""
+    with cgutils.for_range(builder, count, intp=_INT64) as turns:
+        yield turns.index
+
+
+class VectorCode:
+    """Writes instructions on vectors of `WIDTH` numbers of one type, through an LLVM builder."""
+
+    def __init__(self, context: Any, builder: Any, number: Any) -> None:
+        self._context, self._builder = context, builder
+        self.number = context.get_value_type(number)
+        self.vector = ir.VectorType(self.number, WIDTH)
+        self.zero = ir.Constant(self.vector, [ir.Constant(self.number, 0.0)] * WIDTH)
+        self._alignment = 4 if isinstance(self.number, ir.FloatType) else 8
+
+    def pointer(self, kind: Any, array: Any) -> Any:
+        """Return the address of a numba array's data."""
+        return self._context.make_array(kind)(self._context, self._builder, array).data
+
+    def load(self, pointer: Any) -> Any:
+        """Return the vector that begins at an address."""
+        value = self._builder.load(self._builder.bitcast(pointer, self.vector.as_pointer()))
+        value.align = self._alignment
+        return value
+
+    def store(self, value: Any, pointer: Any) -> None:
+        """Write a vector."""
+        instruction = self._builder.store(value, self._builder.bitcast(pointer, self.vector.as_pointer()))
+        instruction.align = self._alignment
+
+    def splat(self, value: Any, kind: Any = None) -> Any:
+        """Return a vector of equal numbers."""
+        kind = kind or self.vector
+        unset = ir.Constant(kind, ir.Undefined)
+        first = self._builder.insert_element(unset, value, ir.Constant(_INT32, 0))
+        everywhere = ir.Constant(ir.VectorType(_INT32, WIDTH), [ir.Constant(_INT32, 0)] * WIDTH)
+        return self._builder.shuffle_vector(first, unset, everywhere)
+
+    def running_sums(self, value: Any) -> Any:
+        """Return the sums of a vector's first 1, 2, ..., numbers, in four steps of shifting and adding."""
+        shift = 1
+        while shift < WIDTH:
+            places = [place - shift if place >= shift else WIDTH + place for place in range(WIDTH)]
+            mask = ir.Constant(ir.VectorType(_INT32, WIDTH), [ir.Constant(_INT32, place) for place in places])
+            value = self._builder.fadd(value, self._builder.shuffle_vector(value, self.zero, mask))
+            shift *= 2
+        return value
+
+    def multiply_add(self, first: Any, second: Any, third: Any) -> Any:
+        """Return first second + third, in one instruction where there is one."""
+        product = self._builder.fmul(first, second, flags=["contract"])
+        return self._builder.fadd(product, third, flags=["contract"])
+
+    def last(self, value: Any) -> Any:
+        """Return a vector's last number."""
+        return self._builder.extract_element(value, ir.Constant(_INT32, WIDTH - 1))
+
+    def count_up_to(self, sums: Any, level: Any) -> Any:
+        """Return how many numbers of a vector are at most `level`."""
+        below = self._builder.fcmp_ordered("<=", sums, self.splat(level))
+        bits = self._builder.bitcast(below, ir.IntType(WIDTH))
+        return self._builder.zext(self._builder.ctpop(bits), _INT64)
+
+    def add_at(self, pointer: Any, index: Any, amount: Any) -> None:
+        """Add to one number of an array by rewriting the vector that holds it (the module says why)."""
+        builder, kind = self._builder, ir.VectorType(_INT32, WIDTH)
+        start = builder.gep(pointer, [builder.and_(index, constant(-WIDTH))])
+        place = builder.trunc(builder.and_(index, constant(WIDTH - 1)), _INT32)
+        places = ir.Constant(kind, [ir.Constant(_INT32, i) for i in range(WIDTH)])
+        here = builder.icmp_unsigned("==", places, self.splat(place, kind))
+        change = builder.select(here, self.splat(amount), self.zero)
+        self.store(builder.fadd(self.load(start), change), start)

@@ -1,0 +1,29 @@
+"""How work on an array is cut: by the array alone, so that results do not depend on the number of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+"""Runs a function on several tasks, in any order, and yields results in theirs: Python's `map`, or a backend's."""
+
+_ELEMENTS_A_TASK = 1 << 16
+
+
+def row_tasks(shape: tuple[int, ...]) -> list[slice]:
+    """Cut an array into runs of rows.
+
+    >>> row_tasks((5, 30_000))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(1, _ELEMENTS_A_TASK // max(1, int(np.prod(shape[1:]))))
+    return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
+
+
+def run_all(each: Each, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
+    """Run a function on all tasks for what it does."""
+    for _ in each(function, tasks):
+        pass

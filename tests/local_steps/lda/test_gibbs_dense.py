@@ -1,0 +1,57 @@
+"""One draw of the vector kernel against plain sums over topics."""
+
+import numpy as np
+import pytest
+
+from ssvi.local_steps.lda.gibbs_dense import _ROWS, _TOGETHER, _resample
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.simd import WIDTH, aligned_zeros
+
+
+@kernel
+def _draw(tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, new):
+    _resample(tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, new)
+
+
+def _plain_draw(mass, uniform):
+    """Return the topic at a level of the running sum over topics k in the order of (k mod 16, k div 16)."""
+    order = np.lexsort((np.arange(len(mass)) // WIDTH, np.arange(len(mass)) % WIDTH))
+    sums = np.cumsum(mass[order])
+    return order[np.searchsorted(sums, uniform * sums[-1], side="right")]
+
+
+@pytest.mark.parametrize("n_topics", [1, 5, 16, 17, 100, 128, 130, 300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
+    """500 draws of four documents each; single precision may tip a draw that lies within 1e-5 of a boundary."""
+    rng = np.random.default_rng(n_topics)
+    width = -(-n_topics // WIDTH) * WIDTH
+    blocks = width // WIDTH
+    tipped = 0
+    for _ in range(500):
+        tally = aligned_zeros((_TOGETHER * width,), dtype)
+        weights = aligned_zeros((_TOGETHER * width,), dtype)
+        alpha = aligned_zeros((width,), dtype)
+        alpha[:n_topics] = rng.gamma(1.0, 0.2, n_topics) + 1e-3
+        places = np.arange(_TOGETHER, dtype=np.uint64) * np.uint64(width)
+        old = rng.integers(n_topics, size=_TOGETHER).astype(np.uint64)
+        uniforms, new = rng.random(_TOGETHER).astype(dtype), np.zeros(_TOGETHER, dtype=np.uint64)
+        for d in range(_TOGETHER):
+            own = slice(d * width, d * width + n_topics)
+            tally[own] = rng.poisson(0.5, n_topics)
+            tally[d * width + int(old[d])] += 1
+            weights[own] = rng.gamma(0.3, 1.0, n_topics) + 1e-20
+        before = tally.copy()
+        rows = -(-blocks // _ROWS) * _ROWS
+        running = np.full(_TOGETHER * rows * WIDTH, np.inf, dtype=dtype)
+        _draw(tally, places, weights, places, alpha, running, np.uint64(blocks), old, dtype(1), uniforms, new)
+        for d in range(_TOGETHER):
+            before[d * width + int(old[d])] -= 1
+            own = slice(d * width, d * width + n_topics)
+            mass = (before[own].astype(float) + alpha[:n_topics]) * weights[own]
+            if new[d] != _plain_draw(mass, float(uniforms[d])):
+                near = [_plain_draw(mass, float(uniforms[d]) + shift) for shift in (-1e-5, 1e-5)]
+                assert min(int(new[d]), n_topics - 1) in near
+                tipped += 1
+        np.testing.assert_array_equal(tally, before)
+    assert tipped <= (20 if dtype == np.float32 else 1)
