@@ -15,7 +15,7 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
 from ssvi.numerics.gamma_variates import log_gamma_rows
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma, tetragamma, trigamma
+from ssvi.numerics.special import digamma, inverse_trigamma_growth, trigamma
 from ssvi.typing import Array
 
 
@@ -59,21 +59,6 @@ def _pullback_rows(lam: Array, stats: Array, log_totals: Array, x: Array, out: A
 
 
 @kernel
-def _growth(start: float, step: float) -> float:
-    """Return f(start + step) - f(start) for f = 1 / psi', also where the two are almost equal.
-
-    Short steps integrate f' = -psi'' / psi'^2 by Gauss's rule with three points.
-    """
-    if step > 0.1 * start:
-        return 1.0 / trigamma(start + step) - 1.0 / trigamma(start)
-    total = 0.0
-    for node, weight in ((-math.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (math.sqrt(0.6), 5 / 18)):
-        point = start + 0.5 * step * (1.0 + node)
-        total -= weight * tetragamma(point) / trigamma(point) ** 2
-    return step * total
-
-
-@kernel
 def _fisher_solve_rows(lam: Array, x: Array, out: Array) -> None:
     """Sherman-Morrison on diag(psi'(lambda)) - psi'(sum lambda) 1 1^T.
 
@@ -91,7 +76,9 @@ def _fisher_solve_rows(lam: Array, x: Array, out: Array) -> None:
                 others += lam[row, v]
                 others_inverse += inverse
         # With a single outcome beta is 1 whatever lambda is, and x has been pulled back to 0.
-        shift = weighted / (_growth(lam[row, largest], others) - others_inverse) if lam.shape[1] > 1 else 0.0
+        shift = 0.0
+        if lam.shape[1] > 1:
+            shift = weighted / (inverse_trigamma_growth(lam[row, largest], others) - others_inverse)
         for v in range(lam.shape[1]):
             out[row, v] *= x[row, v] + shift
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ssvi.families.draws import Draw
 from ssvi.numerics.bits import fast_exp, fast_log
 from ssvi.numerics.compile import kernel
+from ssvi.numerics.gamma_slopes import slopes_and_inverses
 from ssvi.numerics.gamma_variates import log_gamma_batch, log_gamma_variate
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma, digamma_array
+from ssvi.numerics.special import digamma, digamma_array, inverse_trigamma_growth
 from ssvi.tasks import Each, row_tasks, run_all
 from ssvi.typing import Array
 
@@ -62,6 +64,31 @@ def _draw_rest(rest: Array, key: np.uint64, out: Array) -> None:
             out[k], state = log_gamma_variate(rest[k], state)
 
 
+@kernel
+def _pull_back(
+    lam: Array,
+    stats: Array,
+    x: Array,
+    sums: Array,
+    largest: npt.NDArray[np.int64],
+    slopes: Array,
+    inverses: Array,
+    totals: Array,
+) -> None:
+    """Turn slopes w into g = w (x - beta sum x), in place, and add up what the Fisher solve needs.
+
+    `totals` receives, for each distribution, the sums of lambda and of 1 / psi' over all words but the one with the
+    largest lambda (whose row is `largest`), and the sum of g / psi'.
+    """
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            slopes[v, k] *= x[v, k] - fast_exp(stats[v, k]) * sums[k]
+            other = 0.0 if v == largest[k] else 1.0
+            totals[0, k] += other * lam[v, k]
+            totals[1, k] += other * inverses[v, k]
+            totals[2, k] += slopes[v, k] * inverses[v, k]
+
+
 class DirichletColumns:
     """What `Dirichlet` can do, for some words of distributions in columns."""
 
@@ -100,6 +127,34 @@ class DirichletColumns:
         log_totals = _log_sum(parts)
         run_all(each, lambda words: _subtract_from_rows(stats[words], log_totals), tasks)
         return Draw(stats, log_totals)
+
+    def natural_correction(
+        self, lam: Array, draw: Draw, x: Callable[[slice], Array], each: Each
+    ) -> Callable[[slice], Array]:
+        """Return a function that gives V x - x for a task of words, where the words are all there are.
+
+        `x` gives the rows of a task. V x = F^-1 g, with g_v = w_v (x_v - beta_v sum x) and F = diag(psi'(lambda)) -
+        psi'(sum lambda) 1 1^T; see `ssvi.families.dirichlet` for the form of its inverse, and
+        `ssvi.numerics.gamma_slopes` for the bound on the error of w.
+        """
+        tasks, shape = row_tasks(lam.shape), lam.shape
+        gradient, inverse = np.empty(shape), np.empty(shape)
+        largest, place = lam.max(axis=0), lam.argmax(axis=0)
+        sums = sum(each(lambda words: x(words).sum(axis=0), tasks), np.zeros(shape[1]))
+
+        def pull_back(words: slice) -> Array:
+            slopes, inverses, log_x = gradient[words], inverse[words], draw.stats[words] + draw.hidden
+            slopes_and_inverses(lam[words].reshape(-1), log_x.reshape(-1), slopes.reshape(-1), inverses.reshape(-1))
+            totals = np.zeros((3, shape[1]))
+            _pull_back(lam[words], draw.stats[words], x(words), sums, place - words.start, slopes, inverses, totals)
+            return totals
+
+        others, others_inverse, weighted = sum(each(pull_back, tasks), np.zeros((3, shape[1])))
+        shift = np.zeros(shape[1])
+        if shape[0] > 1:  # with a single outcome beta is 1 whatever lambda is, and x has been pulled back to 0
+            growth = [inverse_trigamma_growth(start, step) for start, step in zip(largest, others, strict=True)]
+            shift = weighted / (np.array(growth) - others_inverse)
+        return lambda words: (gradient[words] + shift) * inverse[words] - x(words)
 
 
 def _fill(lam: Array, each: Each, function: Callable[[Array, Array, Array], None], shift: Array) -> Array:

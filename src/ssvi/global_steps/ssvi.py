@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.families.draws import Draw
 from ssvi.global_steps.base import Clock, Columns, GlobalStep, View
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
@@ -90,14 +89,17 @@ class Ssvi(GlobalStep):
     ) -> Callable[[slice], Array]:
         """Return eta + (1 - k) eta-hat + k V eta-hat, task by task; the chosen columns are all of them."""
         assert view.draw is not None, "SSVI's target needs the draw that its view came from"
-        whole = eta_hat(slice(None))
-        surplus = whole - (chosen.lam - chosen.prior) if self.control_variate else whole
-        draw = Draw(view.draw.stats.T, view.draw.hidden)
-        correction = family.natural_correction(chosen.lam.T, draw, surplus.T).T - surplus
+
+        def surplus(task: slice) -> Array:
+            if not self.control_variate:
+                return eta_hat(task)
+            return eta_hat(task) - (chosen.lam[task] - chosen.prior_of(task))
+
+        correction = family.columns.natural_correction(chosen.lam, view.draw, surplus, each)
 
         def target(task: slice) -> Array:
             share = self._share(family, chosen.lam[task], clock)
-            result: Array = chosen.prior_of(task) + whole[task] + share * correction[task]
+            result: Array = chosen.prior_of(task) + eta_hat(task) + share * correction(task)
             return result
 
         return target

@@ -54,7 +54,7 @@ def _temme_coefficients(orders: int, degree: int) -> tuple[npt.NDArray[np.float6
     return np.array(rows, dtype=float), np.array(stirling, dtype=float)
 
 
-_TEMME, _STIRLING = _temme_coefficients(_ORDERS, _DEGREE)
+TEMME, _STIRLING = _temme_coefficients(_ORDERS, _DEGREE)
 
 
 @kernel
@@ -85,7 +85,7 @@ def _temme_form(shape: float, mu: float, eta: float) -> float:
         value, derivative = 0.0, 0.0
         for n in range(terms - 1, -1, -1):
             derivative = derivative * eta + value
-            value = value * eta + _TEMME[k, n]
+            value = value * eta + TEMME[k, n]
         total += value * power
         slope += derivative * power
         drift -= k * value * power / shape

@@ -63,6 +63,21 @@ def tetragamma(x: float) -> float:
 
 
 @kernel
+def inverse_trigamma_growth(start: float, step: float) -> float:
+    """Return f(start + step) - f(start) for f = 1 / psi', also where the two are almost equal.
+
+    Short steps integrate f' = -psi'' / psi'^2 by Gauss's rule with three points.
+    """
+    if step > 0.1 * start:
+        return 1.0 / trigamma(start + step) - 1.0 / trigamma(start)
+    total = 0.0
+    for node, weight in ((-math.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (math.sqrt(0.6), 5 / 18)):
+        point = start + 0.5 * step * (1.0 + node)
+        total -= weight * tetragamma(point) / trigamma(point) ** 2
+    return step * total
+
+
+@kernel
 def log_gamma(x: float) -> float:
     """Return log Gamma(x) for x > 0."""
     return math.lgamma(x)
