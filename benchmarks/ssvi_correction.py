@@ -39,7 +39,14 @@ _VALIDATION = 5_000  # at the most a tenth of the training documents
 
 
 @dataclass(frozen=True)
-class Blend(Ssvi):
+class ByRows(Ssvi):
+    """SSVI whose target is computed as `target` has it, row by row."""
+
+    target_columns = GlobalStep.target_columns
+
+
+@dataclass(frozen=True)
+class Blend(ByRows):
     """eta + eta-hat + k (V eta-hat - eta-hat), with the share k left to a subclass."""
 
     def share(self, lam: Array, eta_hat: Array, corrected: Array, clock: Clock) -> Array | float:
@@ -134,7 +141,7 @@ class FisherTrust(Blend):
 
 
 @dataclass(frozen=True)
-class ClippedTarget(Ssvi):
+class ClippedTarget(ByRows):
     """V eta-hat kept within [0, 2 eta-hat + 1], coordinate by coordinate, before the step."""
 
     def target(
@@ -147,7 +154,7 @@ class ClippedTarget(Ssvi):
 
 
 @dataclass(frozen=True)
-class AnnealedPrior(Ssvi):
+class AnnealedPrior(ByRows):
     """Full SSVI from the start, on a prior that comes down to eta over some sweeps: a smoother problem first."""
 
     extra: float = 0.5
@@ -228,7 +235,7 @@ class SeveralDraws:
             before = replace(state, seed=derive_key(state.seed, "part", part) >> 1, documents_seen=seen)
             moved, info = self.problem.step(before, own)
             lam += moved.parameters["topics"] / self.draws
-        return replace(moved, seed=state.seed, parameters={"topics": lam}), info
+        return replace(moved, seed=state.seed, parameters={"topics": lam}, totals={}), info
 
 
 def main() -> None:

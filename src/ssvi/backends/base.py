@@ -52,7 +52,11 @@ class Backend(ABC):
     def map_local(self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys) -> Array:
         """Run a local step for what it finds on each document, and let eta-hat go."""
         prepared = local_step.prepare(model, _parts(local_step, views, batch), batch, self.map)
-        return np.concatenate([r.local for r in self.run_shards(local_step, model, prepared, batch, keys)])
+
+        def run(shard: slice) -> Array:
+            return local_step.local(model, prepared, shard.start, shard.stop, keys[shard])
+
+        return np.concatenate(list(self.map(run, shards(batch.costs()))))
 
     def run_shards(
         self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys

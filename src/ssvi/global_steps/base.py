@@ -117,5 +117,15 @@ class GlobalStep(ABC):
         clock: Clock,
         each: Each,
     ) -> Callable[[slice], Array]:
-        """Return a function that gives the target of a task of some columns; `eta_hat` gives theirs."""
-        return lambda task: chosen.prior_of(task) + eta_hat(task)
+        """Return a function that gives the target of a task of some columns; `eta_hat` gives theirs.
+
+        For a step that moves everything the columns are all there are, and this is `target`, turned round.
+        """
+        if not self.moves_everything:
+            return lambda task: chosen.prior_of(task) + eta_hat(task)
+        everything = slice(0, len(chosen.columns))
+        draw = None if view.draw is None else Draw(view.draw.stats.T, view.draw.hidden)
+        rows = View(view.stats.T, draw)
+        prior, lam = chosen.prior_of(everything).T, chosen.lam.T
+        whole = self.target(family, prior, lam, rows, eta_hat(everything).T, clock).T
+        return lambda task: whole[task]

@@ -107,6 +107,10 @@ class LocalStep(ABC):
     def run(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle documents start, ..., stop - 1 of the prepared minibatch, one random stream for each."""
 
+    def local(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> Array:
+        """Return what `run` finds on each document, for those who want no statistics."""
+        return self.run(model, prepared, start, stop, keys).local
+
     def zeros(self, model: Any, prepared: Any) -> dict[str, npt.NDArray[Any]]:
         """Return statistics of no documents, for a step that counts."""
         raise NotImplementedError

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -16,16 +19,46 @@ _REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 def kernel(function: Function) -> Function:
     """Compile `function` to serial machine code that holds no interpreter lock and is cached on disk."""
-    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    return cast(Function, compiled)
+    return _compile(function, fastmath=False)
 
 
 def vector_kernel(function: Function) -> Function:
     """Compile `function` as `kernel` does, and let its sums be reordered for SIMD; for loops that store nothing."""
-    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_REASSOCIATE)(function)
-    return cast(Function, compiled)
+    return _compile(function, fastmath=_REASSOCIATE)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
     """Turn `function`, which writes LLVM instructions, into something that kernels can call."""
     return extending.intrinsic(function)
+
+
+def _compile(function: Function, *, fastmath: Any) -> Function:
+    """Compile with the machine code kept on disk, wherever there is a place for it.
+
+    numba looks beside the source, then in the user's own cache folder, and gives up if it may write to neither (a
+    read-only installation run by a user without a home). A private folder for temporary files is the last resort.
+    """
+    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    try:
+        compiled: Any = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # "no locator available"
+        folder = private_folder(Path(tempfile.gettempdir()))
+        if folder is None:
+            compiled = numba.njit(**options)(function)
+        else:
+            numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+            compiled = numba.njit(cache=True, **options)(function)
+    return cast(Function, compiled)
+
+
+def private_folder(parent: Path) -> Path | None:
+    """Return a folder that nobody else can write to, since what lies in it is run; None if there is none to be had."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = parent / f"ssvi-kernels-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return None
+    own = folder.is_dir() and not folder.is_symlink() and status.st_uid == user and not status.st_mode & 0o077
+    return folder if own else None

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ssvi.numerics.bits import fast_exp, fast_log
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import TEMME, log_quantile_derivative
@@ -26,20 +24,16 @@ from ssvi.typing import Array
 BOUND = 1e-4
 """The largest relative error of w."""
 
-_RAISED = 8
 _STEEP = 1.7  # the largest |eta| that the polynomials are made for
-_TERMS = 18
-_FIRST, _SECOND, _THIRD = (np.ascontiguousarray(TEMME[order, :_TERMS]) for order in range(3))
 _BATCH = 512
 
-
-@kernel
-def _eta_ratio(mu: float, log_ratio: float) -> float:
-    """Return (mu - log(1 + mu)) / mu^2, for log_ratio = log(1 + mu)."""
-    near = 1 / 9 - mu * (1 / 10 - mu * (1 / 11 - mu * (1 / 12 - mu * (1 / 13 - mu / 14))))
-    near = 1 / 2 - mu * (1 / 3 - mu * (1 / 4 - mu * (1 / 5 - mu * (1 / 6 - mu * (1 / 7 - mu * (1 / 8 - mu * near))))))
-    small = abs(mu) < 0.2
-    return near if small else (mu - log_ratio) / (mu * mu if mu != 0.0 else 1.0)
+# The first coefficients of c_0, c_1 and c_2 of Temme's expansion, and of the derivatives of the first two. Written out
+# below, term by term: a loop over them would keep the compiler from vectorising the loop over numbers.
+_C0 = tuple(TEMME[0, :14].tolist())
+_C1 = tuple(TEMME[1, :10].tolist())
+_C2 = tuple(TEMME[2, :6].tolist())
+_D0 = tuple(n * value for n, value in enumerate(_C0) if n)
+_D1 = tuple(n * value for n, value in enumerate(_C1) if n)
 
 
 @kernel
@@ -47,37 +41,61 @@ def _slopes(shapes: Array, log_x: Array, slopes: Array, inverses: Array) -> None
     """Fill `slopes` with w, or -1 where it is to be computed exactly, and `inverses` with 1 / psi'."""
     for i in range(shapes.size):
         s, log_value = shapes[i], log_x[i]
-        raised = s + float(_RAISED) if s < _RAISED else s
-        x, log_raised = fast_exp(log_value), fast_log(raised)
-        y = 1.0 / raised
+        small = s < 8.0
+        raised = s + 8.0 if small else s
+        x, log_raised, y = fast_exp(log_value), fast_log(raised), 1.0 / raised
         y2 = y * y
         psi = log_raised - 0.5 * y - y2 * (1 / 12 - y2 * (1 / 120 - y2 * (1 / 252 - y2 / 240)))
         curvature = y * (1.0 + 0.5 * y + y2 * (1 / 6 - y2 * (1 / 30 - y2 * (1 / 42 - y2 / 30))))
-        # Temme's expansion at the raised shape.
+        # eta, with (mu - log(1 + mu)) / mu^2 as a series where it would cancel.
         mu, log_ratio = x * y - 1.0, log_value - log_raised
-        size = math.sqrt(2.0 * _eta_ratio(mu, log_ratio)) * abs(mu)
-        bounded = min(size, _STEEP)
-        eta = bounded if mu >= 0.0 else -bounded
-        total, slope, drift = 0.0, 0.0, 0.0  # S, dS/d eta and -s dS/ds, coefficient by coefficient
-        for n in range(_TERMS - 1, -1, -1):
-            later = y * _SECOND[n] + y2 * _THIRD[n]
-            slope = slope * eta + total
-            total = total * eta + (_FIRST[n] + later)
-            drift = drift * eta + (later + y2 * _THIRD[n])
-        ratio = mu / eta if size > 1e-7 else 1.0
-        bracket = ratio - 0.5 * eta + total * (log_ratio - 0.5 * y) - slope * ratio * y - drift * y
+        near = 1 / 8 - mu * (1 / 9 - mu * (1 / 10 - mu * (1 / 11 - mu * (1 / 12 - mu * (1 / 13 - mu / 14)))))
+        near = 1 / 2 - mu * (1 / 3 - mu * (1 / 4 - mu * (1 / 5 - mu * (1 / 6 - mu * (1 / 7 - mu * near)))))
+        far = (mu - log_ratio) / max(mu * mu, 1e-300)
+        size = math.sqrt(2.0 * (near if abs(mu) < 0.2 else far)) * abs(mu)
+        bounded = max(min(size, _STEEP), 1e-9)
+        e = bounded if mu >= 0.0 else -bounded
+        ratio = mu / e if size > 1e-7 else 1.0
+        # Temme's expansion at the raised shape.
+        e2 = e * e
+        e4 = e2 * e2
+        e8 = e4 * e4
+        zeroth = (
+            (_C0[0] + e * _C0[1] + e2 * (_C0[2] + e * _C0[3]))
+            + e4 * (_C0[4] + e * _C0[5] + e2 * (_C0[6] + e * _C0[7]))
+            + e8 * (_C0[8] + e * _C0[9] + e2 * (_C0[10] + e * _C0[11]) + e4 * (_C0[12] + e * _C0[13]))
+        )
+        zeroth_slope = (
+            (_D0[0] + e * _D0[1] + e2 * (_D0[2] + e * _D0[3]))
+            + e4 * (_D0[4] + e * _D0[5] + e2 * (_D0[6] + e * _D0[7]))
+            + e8 * (_D0[8] + e * _D0[9] + e2 * (_D0[10] + e * _D0[11]) + e4 * _D0[12])
+        )
+        first = (
+            (_C1[0] + e * _C1[1] + e2 * (_C1[2] + e * _C1[3]))
+            + e4 * (_C1[4] + e * _C1[5] + e2 * (_C1[6] + e * _C1[7]))
+            + e8 * (_C1[8] + e * _C1[9])
+        )
+        first_slope = (
+            (_D1[0] + e * _D1[1] + e2 * (_D1[2] + e * _D1[3]))
+            + e4 * (_D1[4] + e * _D1[5] + e2 * (_D1[6] + e * _D1[7]))
+            + e8 * _D1[8]
+        )
+        second = _C2[0] + e * _C2[1] + e2 * (_C2[2] + e * _C2[3]) + e4 * (_C2[4] + e * _C2[5])
+        total, slope = zeroth + y * (first + y * second), zeroth_slope + y * first_slope
+        drift = (first + 2.0 * second * y) * y2
+        bracket = ratio - 0.5 * e + total * (log_ratio - 0.5 * y) - slope * ratio * y - drift
         w = (1.0 + y * (1 / 12 + y * (1 / 288 - y * 139 / 51840))) * bracket * y
-        # Back down.
-        lower = raised
-        for _ in range(_RAISED):
+        # Back down to the shape.
+        lower, low_w, low_curvature = raised, w, curvature
+        for _ in range(8):
             lower -= 1.0
-            inverse = 1.0 / lower if s < _RAISED else 0.0
-            w = (x * w - log_value + psi) * inverse if s < _RAISED else w
+            inverse = 1.0 / lower
+            low_w = (x * low_w - log_value + psi) * inverse
             psi -= inverse
-            curvature += inverse * inverse
-        inverses[i] = 1.0 / curvature
-        exact = (x > 2.0 * s + 4.0) if s < _RAISED else (size > 1.0)
-        slopes[i] = -1.0 if exact else w
+            low_curvature += inverse * inverse
+        inverses[i] = 1.0 / (low_curvature if small else curvature)
+        exact = x > 2.0 * s + 4.0 if small else size > 1.0
+        slopes[i] = -1.0 if exact else (low_w if small else w)
 
 
 @kernel

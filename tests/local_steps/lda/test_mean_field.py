@@ -96,3 +96,18 @@ def test_words_that_are_rare_in_every_topic_keep_their_odds(step):
     model = LDA(2, np.ones(2), 1.0)
     result = Threads().map_reduce(step, model, {"topics": log_beta}, bag([[0]] * 20, 2), derive_keys(0, 20))
     np.testing.assert_allclose(result.eta_hat["topics"][:, 0], [20.0, 0.0], atol=1e-5)
+
+
+def test_topics_that_hold_nothing_are_left_aside_without_harm():
+    """Sharp topics of 200 words: documents end with a few of 60 topics, at the fixed point of the plain updates."""
+    rng = np.random.default_rng(3)
+    beta, alpha = rng.dirichlet(np.full(200, 0.02), 60) + 1e-9, np.full(60, 0.1)
+    beta /= beta.sum(axis=1, keepdims=True)
+    counts = np.array([rng.multinomial(80, rng.dirichlet(np.full(60, 0.05)) @ beta) for _ in range(30)])
+    step = MeanField(max_rounds=3_000, tolerance=1e-9, precision="float64")
+    theta = Threads().map_local(
+        step, LDA(200, alpha, 1.0), {"topics": np.log(beta)}, Documents.from_matrix(counts), derive_keys(0, 30)
+    )
+    plain = np.array([_plain(row, beta, alpha, 3_000)[0] for row in counts])
+    np.testing.assert_allclose(theta, plain / plain.sum(axis=1, keepdims=True), atol=1e-5)
+    assert np.mean(theta > 0.01) < 0.2

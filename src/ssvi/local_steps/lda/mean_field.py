@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards
@@ -18,6 +19,8 @@ from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, log_gamma
 from ssvi.typing import Array
 
+_WIDE_ROUNDS = 3  # over all topics, before those that matter are iterated alone
+_TRACE = 1e-3  # the expected number of a document's tokens that a topic must hold to matter
 _NEGLIGIBLE = 1e-15  # a topic this much rarer than the document's first one counts as absent (and makes no subnormals)
 
 
@@ -43,6 +46,43 @@ def _prior_bound(gamma: Array, alpha: Array) -> float:
 
 
 @kernel
+def _round(
+    rows: npt.NDArray[Any],
+    counts: npt.NDArray[Any],
+    alpha: Array,
+    gamma: Array,
+    theta: npt.NDArray[Any],
+    pull: npt.NDArray[Any],
+) -> float:
+    """Update gamma once; return the sum of its absolute changes."""
+    _expected_log_weights(gamma, theta)
+    pull_towards(rows, counts, theta, pull)
+    change = 0.0
+    for k in range(gamma.size):
+        updated = alpha[k] + theta[k] * pull[k]
+        change += abs(updated - gamma[k])
+        gamma[k] = updated
+    return change
+
+
+@kernel
+def _narrow(
+    rows: npt.NDArray[Any], alpha: Array, gamma: Array, chosen: npt.NDArray[np.int64], buffer: npt.NDArray[Any]
+) -> tuple[int, npt.NDArray[Any]]:
+    """List the topics that hold more than a trace of a document; return their number and their columns of its rows."""
+    count = 0
+    for k in range(gamma.size):
+        if gamma[k] - alpha[k] > _TRACE:
+            chosen[count] = k
+            count += 1
+    narrow = buffer[: rows.shape[0] * count].reshape(rows.shape[0], count)
+    for i in range(rows.shape[0]):
+        for j in range(count):
+            narrow[i, j] = rows[i, chosen[j]]
+    return count, narrow
+
+
+@kernel
 def mean_field_documents(
     indptr: npt.NDArray[np.int64],
     columns: npt.NDArray[np.uint32],
@@ -51,33 +91,68 @@ def mean_field_documents(
     alpha: Array,
     max_rounds: int,
     tolerance: float,
-    statistics: npt.NDArray[Any],
     gamma: Array,
-) -> float:
-    """Handle each document of a shard; fill statistics (words x topics) and gamma (documents x topics).
+) -> None:
+    """Fill gamma (documents x topics), each document from a fresh start.
 
-    The statistics lack the factor that a word's weights are. Returns the sum of the local ELBOs.
+    After a few rounds most topics hold next to nothing of a document. The others are then iterated alone, with their
+    columns copied together, and a round over all topics has the last word: only if it, too, changes little does the
+    document end.
     """
-    n_topics = alpha.size
-    buffer = np.empty((most_entries(indptr), n_topics), weights.dtype)
-    theta = np.empty(n_topics, weights.dtype)
-    pull = np.empty(n_topics, weights.dtype)
+    n_topics, most = alpha.size, most_entries(indptr)
+    buffer, narrow_buffer = np.empty((most, n_topics), weights.dtype), np.empty(most * n_topics, weights.dtype)
+    theta, pull = np.empty(n_topics, weights.dtype), np.empty(n_topics, weights.dtype)
+    chosen, narrow_alpha, narrow_gamma = np.empty(n_topics, np.int64), np.empty(n_topics), np.empty(n_topics)
+    for d in range(indptr.size - 1):
+        start, stop = indptr[d], indptr[d + 1]
+        own = counts[start:stop]
+        rows = gather(columns[start:stop], weights, buffer)
+        gamma[d] = alpha + own.sum() / n_topics
+        left = max_rounds
+        while left > 0:
+            for _ in range(min(_WIDE_ROUNDS, left)):
+                change = _round(rows, own, alpha, gamma[d], theta, pull)
+                left -= 1
+                if change < tolerance * n_topics:
+                    left = 0
+                    break
+            if left <= 1:
+                continue
+            count, narrow = _narrow(rows, alpha, gamma[d], chosen, narrow_buffer)
+            if count == 0 or 2 * count > n_topics:
+                continue
+            for j in range(count):
+                narrow_alpha[j], narrow_gamma[j] = alpha[chosen[j]], gamma[d, chosen[j]]
+            while left > 1:  # one is left for all topics
+                left -= 1
+                change = _round(narrow, own, narrow_alpha[:count], narrow_gamma[:count], theta[:count], pull[:count])
+                if change < 0.5 * tolerance * n_topics:
+                    break
+            for j in range(count):
+                gamma[d, chosen[j]] = narrow_gamma[j]
+
+
+@kernel
+def mean_field_statistics(
+    indptr: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.uint32],
+    counts: npt.NDArray[Any],
+    weights: npt.NDArray[Any],
+    alpha: Array,
+    gamma: Array,
+    statistics: npt.NDArray[Any],
+) -> float:
+    """Add what documents with these gamma say of each word to statistics (words x topics); return their local ELBOs.
+
+    The statistics lack the factor that a word's weights are.
+    """
+    buffer = np.empty((most_entries(indptr), alpha.size), weights.dtype)
+    theta = np.empty(alpha.size, weights.dtype)
     bound = 0.0
     for d in range(indptr.size - 1):
         start, stop = indptr[d], indptr[d + 1]
         words, own = columns[start:stop], counts[start:stop]
         rows = gather(words, weights, buffer)
-        gamma[d] = alpha + own.sum() / n_topics
-        for _ in range(max_rounds):
-            _expected_log_weights(gamma[d], theta)
-            pull_towards(rows, own, theta, pull)
-            change = 0.0
-            for k in range(n_topics):
-                updated = alpha[k] + theta[k] * pull[k]
-                change += abs(updated - gamma[d, k])
-                gamma[d, k] = updated
-            if change < tolerance * n_topics:
-                break
         peak = _expected_log_weights(gamma[d], theta)
         bound += add_shares(rows, words, own, theta, statistics) + _prior_bound(gamma[d], alpha)
         bound += own.sum() * (peak - digamma(gamma[d].sum()))
@@ -105,12 +180,28 @@ class MeanField(LdaStep):
 
     name = "mean_field"
 
+    def local(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> Array:
+        """Return E[theta], by coordinate ascent on each document."""
+        gamma = self._ascend(model, prepared, prepared.documents.slice(start, stop))
+        theta: Array = gamma / gamma.sum(axis=1, keepdims=True)
+        return theta
+
     def run(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Run coordinate ascent on each document; `local` is E[theta]."""
         shard = prepared.documents.slice(start, stop)
+        gamma = self._ascend(model, prepared, shard)
         statistics = np.zeros_like(prepared.weights)
-        gamma = np.empty((stop - start, model.n_topics))
-        bound = mean_field_documents(
+        bound = mean_field_statistics(
+            shard.indptr, shard.words, shard.counts, prepared.weights, model.alpha, gamma, statistics
+        )
+        own = slice(shard.indptr[0], shard.indptr[-1])
+        bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]])
+        statistics *= prepared.weights
+        return LocalResult({"topics": statistics}, gamma / gamma.sum(axis=1, keepdims=True), bound)
+
+    def _ascend(self, model: LDA, prepared: Prepared, shard: Documents) -> Array:
+        gamma = np.empty((len(shard), model.n_topics))
+        mean_field_documents(
             shard.indptr,
             shard.words,
             shard.counts,
@@ -118,10 +209,6 @@ class MeanField(LdaStep):
             model.alpha,
             self.max_rounds,
             self.tolerance,
-            statistics,
             gamma,
         )
-        own = slice(shard.indptr[0], shard.indptr[-1])
-        bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]])
-        statistics *= prepared.weights
-        return LocalResult({"topics": statistics}, gamma / gamma.sum(axis=1, keepdims=True), bound)
+        return gamma

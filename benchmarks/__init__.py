@@ -1,0 +1,1 @@
+"""Commands that measure speed, memory and what choices are worth: `python -m benchmarks.NAME`."""

@@ -1,0 +1,132 @@
+"""Held-out score against seconds: ours and the libraries that people use, in one run.
+
+Every library gets the same documents, topics, priors and threads, and its topics are scored by the same evaluator
+(document completion on the corpus' last documents). For ours every point is a fit of its own with that many passes,
+since the step sizes are laid out for the whole of a fit; for tomotopy, one chain that is looked at on its way.
+
+    python -m benchmarks.quality_time
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import ALPHA, ETA, Report, Split, arguments, load, seconds
+from benchmarks.peers import Gensim, GensimMulticore, Peer, ScikitLearn, Tomotopy, as_matrix
+from ssvi import LatentDirichletAllocation
+from ssvi.backends import Threads
+from ssvi.evaluation import document_completion
+from ssvi.experiments.figures import panels
+from ssvi.experiments.table import distinct, select
+from ssvi.typing import Array
+
+_OURS: dict[str, dict[str, Any]] = {
+    "SSVI-A": {"global_step": "ssvi_a"},
+    "SSVI": {"global_step": "ssvi"},
+    "mean-field": {"global_step": "mean_field", "local_step": "mean_field"},
+}
+_GOALS = (100, 200, 500)  # iterations of tomotopy whose scores are to be reached
+
+
+def main() -> None:
+    """Measure everything, print the ratios, draw the figure."""
+    options = _options()
+    split, report = load(options), Report(options, "quality_time")
+    print(
+        f"{split.name}: {len(split.train):,} documents, {split.train.lengths().sum():,.0f} tokens, K = {options.topics}"
+    )
+    backend = Threads(options.threads)
+
+    def score(topics: Array) -> float:
+        return document_completion(topics, np.full(len(topics), ALPHA), split.test, backend=backend).mean
+
+    matrix = as_matrix(split.train)
+    _warm_up(split, options)
+    for name, parameters in _OURS.items():
+        for passes in options.passes if name == "SSVI-A" else options.fewer_passes:
+            model = _model(options, max_iter=passes, **parameters)
+            taken = seconds(partial(model.fit, matrix))
+            report.add(method=name, passes=passes, seconds=taken, score=score(model.topic_word_))
+    for kind, stops in _peers(options):
+        peer = kind(options.topics, options.threads)
+        for passes, taken, topics in peer.fit(split.train, stops):
+            report.add(method=kind.name, passes=passes, seconds=taken, score=score(topics))
+    report.show()
+    _ratios(report)
+    _draw(report, options)
+
+
+def _peers(options: argparse.Namespace) -> list[tuple[type[Peer], Sequence[int]]]:
+    stops = [stop for stop in (10, 20, 30, 60, 100, 150, 200, 300, 400, 500) if stop <= options.iterations]
+    return [(ScikitLearn, [1, 2]), (Gensim, [1]), (GensimMulticore, [1]), (Tomotopy, stops)]
+
+
+def _model(options: argparse.Namespace, **parameters: Any) -> LatentDirichletAllocation:
+    return LatentDirichletAllocation(
+        options.topics,
+        doc_topic_prior=ALPHA,
+        topic_word_prior=ETA,
+        n_jobs=options.threads,
+        random_state=options.seed,
+        **parameters,
+    )
+
+
+def _warm_up(split: Split, options: argparse.Namespace) -> None:
+    """Load or compile every kernel."""
+    few = as_matrix(split.train.slice(0, 300).tight())
+    for parameters in _OURS.values():
+        _model(options, max_iter=1, batch_size=100, verbose=0, **parameters).fit(few)
+
+
+def _ratios(report: Report) -> None:
+    """Print how long ours takes to the scores of others, as a share of their time."""
+    rows = report.table.rows
+    ours = [row for row in rows if row["method"] == "SSVI-A"]
+
+    def compare(goal: str, others: list[Any]) -> None:
+        if not others:
+            return
+        best = max(others, key=lambda row: float(row["score"]))
+        first = [row for row in ours if row["score"] >= best["score"]]
+        text = f"not reached (best {max(row['score'] for row in ours):.4f})"
+        if first:
+            row = min(first, key=lambda row: float(row["seconds"]))
+            text = f"{row['seconds']:.1f} s ({row['passes']} passes) = {row['seconds'] / best['seconds']:.3f} of it"
+        print(f"{goal}: {best['score']:.4f} in {best['seconds']:.1f} s; SSVI-A: {text}")
+
+    for stop in _GOALS:
+        compare(f"tomotopy, {stop} iterations", select(rows, method="tomotopy", passes=stop))
+    once = [row for name in (ScikitLearn.name, Gensim.name, GensimMulticore.name) for row in select(rows, method=name)]
+    compare("one pass of scikit-learn or gensim", select(once, passes=1))
+
+
+def _draw(report: Report, options: argparse.Namespace) -> None:
+    path = options.output / "quality_time.png"
+    with panels(path, 1, 1, "seconds", "log probability per held-out word", width=7.0) as axes:
+        panel = axes[0][0]
+        for method in distinct(report.table.rows, "method"):
+            own = select(report.table.rows, method=method)
+            style = "o-" if method in _OURS else "s--"
+            panel.plot([row["seconds"] for row in own], [row["score"] for row in own], style, label=method, ms=4)
+        panel.set_xscale("log")
+    print(f"drawn in {path}")
+
+
+def _options() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--passes", type=int, nargs="+", default=[1, 2, 4, 6, 8, 10, 14, 20, 30])
+    parser.add_argument("--fewer-passes", type=int, nargs="+", default=[1, 2, 4, 8], help="of SSVI and mean-field")
+    parser.add_argument("--iterations", type=int, default=500, help="of tomotopy")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
