@@ -44,6 +44,11 @@ class ByRows(Ssvi):
 
     target_columns = GlobalStep.target_columns
 
+    @property
+    def sees_everything(self) -> bool:
+        """All columns are needed."""
+        return True
+
 
 @dataclass(frozen=True)
 class Blend(ByRows):

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.global_steps.base import Clock, Columns, GlobalStep, View
+from ssvi.families.dirichlet_columns import Columns
+from ssvi.global_steps.base import Clock, GlobalStep, View
 from ssvi.local_steps.base import Part
 from ssvi.models.base import Block
 from ssvi.numerics.compile import kernel
@@ -141,12 +142,13 @@ class ColumnStore(Store):
         self._taken = np.zeros(len(self._lam), dtype=np.int64)
         self._step_sizes = np.empty(64)
         self._n_steps = 0
-        self._chosen = Columns(np.arange(len(self._lam)), self._lam, np.zeros(len(self.totals)), self._prior)
+        self._left_out = np.arange(0)
+        self._chosen = self._choose(np.arange(len(self._lam)), self._lam, np.zeros(len(self.totals)))
         self._view = View(self._lam)
 
     def view(self, step: GlobalStep, columns: npt.NDArray[np.int64] | None, key: int, backend: Backend) -> Part:
         """Return the view of some columns, or of all for a step that moves all."""
-        if step.moves_everything or columns is None:
+        if step.sees_everything or columns is None:
             columns = np.arange(len(self._lam))
         current = self._gather(columns, backend)
         left_out = len(self._lam) - len(columns)
@@ -155,7 +157,7 @@ class ColumnStore(Store):
             # Rounding of the totals must not leave the others with nothing.
             least = 1e-3 * left_out / len(self._lam) * self._prior_totals
             rest = np.maximum(self.totals - current.sum(axis=0), least)
-        self._chosen = Columns(columns, current, rest, self._prior)
+        self._chosen = self._choose(columns, current, rest)
         keys = derive_keys(key, len(row_tasks(current.shape)) + 1)
         self._view = step.view_columns(self._block.family, self._chosen, keys, backend.map)
         return Part(columns, self._view.stats)
@@ -165,23 +167,35 @@ class ColumnStore(Store):
     ) -> int:
         """Move the columns of the last view; put off the others."""
         lam, chosen, family = self._lam, self._chosen, self._block.family
-        self._remember(step_size)
-        target = step.target_columns(family, chosen, self._view, lambda task: eta_hat[task] * scale, clock, backend.map)
+        targets = step.target_columns(
+            family, chosen, self._view, lambda task: eta_hat[task] * scale, clock, backend.map
+        )
 
-        def advance(task: slice) -> tuple[Array, int]:
-            current, moved = chosen.lam[task], 0
-            candidate = (1.0 - step_size) * current + step_size * target(task)
+        def move(columns: npt.NDArray[np.int64], current: Array, target: Array, prior: Array) -> tuple[Array, int]:
+            candidate, moved = (1.0 - step_size) * current + step_size * target, 0
             if step.leaves_domain:
-                candidate, moved = family.project(candidate, current, chosen.prior_of(task))
-            lam[chosen.columns[task]] = candidate
+                candidate, moved = family.project(candidate, current, prior)
+            lam[columns] = candidate
             return candidate.sum(axis=0), moved
 
+        def advance(task: slice) -> tuple[Array, int]:
+            return move(chosen.columns[task], chosen.lam[task], targets.chosen(task), chosen.prior_of(task))
+
+        def advance_others(task: slice) -> tuple[Array, int]:
+            assert targets.others is not None
+            columns, current = self._left_out[task], chosen.others(task)
+            prior = self._prior[columns]
+            return move(columns, current, targets.others(current, prior), prior)
+
         results = list(backend.map(advance, row_tasks(chosen.lam.shape)))
-        self._taken[chosen.columns] = self._n_steps
-        rest = chosen.rest
-        if len(chosen.columns) < len(lam):
+        rest = np.zeros_like(chosen.rest)
+        if targets.others is not None:
+            results += backend.map(advance_others, row_tasks((chosen.n_others, lam.shape[1])))
+        elif chosen.n_others:
             prior = self._prior_totals - self._prior[chosen.columns].sum(axis=0)
-            rest = (1.0 - step_size) * rest + step_size * prior
+            rest = (1.0 - step_size) * chosen.rest + step_size * prior
+        self._remember(step_size)
+        self._taken[slice(None) if targets.others is not None else chosen.columns] = self._n_steps
         self.totals = sum((part for part, _ in results), rest)
         return sum(moved for _, moved in results)
 
@@ -208,6 +222,22 @@ class ColumnStore(Store):
 
         run_all(backend.map, gather, row_tasks(out.shape))
         return out
+
+    def _choose(self, columns: npt.NDArray[np.int64], current: Array, rest: Array) -> Columns:
+        """Return some columns for a global step, with a way to all others."""
+        left_out = np.ones(len(self._lam), dtype=np.bool_)
+        left_out[columns] = False
+        self._left_out = np.flatnonzero(left_out)
+
+        def others(task: slice) -> Array:
+            return self._up_to_date(self._left_out[task])
+
+        return Columns(columns, current, rest, self._prior, others, len(self._left_out))
+
+    def _up_to_date(self, columns: npt.NDArray[np.int64]) -> Array:
+        """Return some columns' lambda, a row each, after all steps that are over."""
+        _catch_up(self._lam, self._prior, self._taken, self._step_sizes[: self._n_steps], columns)
+        return self._lam[columns]
 
     def _remember(self, step_size: float) -> None:
         """Write down a step that columns may have to catch up on."""

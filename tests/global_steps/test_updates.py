@@ -183,7 +183,7 @@ def test_one_engine_step_equals_the_hand_computed_update(global_step):
     eta_hat = _hand_mean_field_counts(np.exp(stats), rounds) * population / len(TOKENS)
     guarded = 0
     if global_step.name == "ssvi":
-        log_totals = store._view.draw.hidden
+        log_totals = store._view.draw.hidden[0]
         draws = [Draw(seen[k : k + 1], log_totals[k : k + 1]) for k in range(2)]
         eta_hat = np.array([_dense_correction(LAM[k], draws[k]) @ eta_hat[k] for k in range(2)])
     expected = (1 - rho) * LAM + rho * (ETA + eta_hat)

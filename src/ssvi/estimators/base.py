@@ -23,7 +23,8 @@ from ssvi.models.base import Model
 from ssvi.progress import Progress
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
 
-_SMALLEST_BATCH, _LARGEST_BATCH = 128, 1_000
+_SMALLEST_BATCH = 128
+_STREAMED_BATCH = 1_000  # of `partial_fit`
 _WHOLE_BATCH = 2_000  # "auto" takes no more rows than these at once
 
 
@@ -56,6 +57,8 @@ class StochasticEstimator(BaseEstimator):
 
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
     """The steps by minibatches, for those of the learning parameters that are None."""
+    _largest_batch: ClassVar[int] = 1_000
+    """The most rows that a minibatch of `fit` has by default."""
     _default_passes: ClassVar[tuple[int, int]] = (10, 10)
     """What `max_iter=None` means by minibatches, and where every step sees all data."""
 
@@ -102,7 +105,7 @@ class StochasticEstimator(BaseEstimator):
         passes = self._passes_for(len(data))
         global_step = self._global_step(passes if whole else None)
         ascent = whole and not global_step.stochastic
-        schedule = ConstantSchedule() if ascent else self._schedule(passes if whole else None)
+        schedule = ConstantSchedule() if ascent else self._schedule(batch_size, passes if whole else None)
         if ascent and self.tol is not None:
             monitors = [*monitors, self._settling()]
         with Threads(self.n_jobs) as backend, Progress(passes * per_pass, label) as progress:
@@ -134,7 +137,7 @@ class StochasticEstimator(BaseEstimator):
     def _run_further(self, data: Any, local_step: LocalStep, label: str) -> None:
         """Go on from where the last step left off: one step for each `batch_size` rows, in the order given."""
         self.history_ = list(self.history_)
-        size = self.batch_size or _LARGEST_BATCH
+        size = self._streamed_size()
         starts = range(0, len(data), size)
         batches: Iterable[Batch] = (data.slice(start, min(start + size, len(data))) for start in starts)
         # After a fit `documents_seen` counts each document once a pass: it no longer tells how many there are.
@@ -143,7 +146,7 @@ class StochasticEstimator(BaseEstimator):
         population = self.total_samples or (None if streaming else self._n_distinct)
         with Threads(self.n_jobs) as backend, Progress(self._state.step + len(starts), label) as progress:
             self._state = engine.follow(
-                self._problem(local_step, self._global_step(), self._schedule(), population, backend),
+                self._problem(local_step, self._global_step(), self._schedule(size), population, backend),
                 self._state,
                 batches,
                 self._callbacks(progress),
@@ -156,7 +159,11 @@ class StochasticEstimator(BaseEstimator):
         """Return the number of documents in a minibatch of `fit`."""
         if self._is_batch(n):
             return n
-        return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), _LARGEST_BATCH)
+        return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), self._largest_batch)
+
+    def _streamed_size(self) -> int:
+        """Return the number of rows in a minibatch of `partial_fit`."""
+        return self.batch_size or _STREAMED_BATCH
 
     def _passes_for(self, n: int) -> int:
         """Return how often `fit` goes over n rows."""
@@ -168,9 +175,13 @@ class StochasticEstimator(BaseEstimator):
             return n <= (self.batch_size or _WHOLE_BATCH)
         return self.learning_method == "batch"
 
-    def _schedule(self, whole_steps: int | None = None) -> Schedule:
-        """Return the step sizes of a fit by minibatches, or of so many steps that see all data."""
-        given = {"decay": self.learning_decay, "offset": self.learning_offset}
+    def _decay_for(self, rows: int) -> float | None:
+        """Return how fast steps shrink in a fit whose minibatches have so many rows; None for the usual."""
+        return self.learning_decay
+
+    def _schedule(self, rows: int, whole_steps: int | None = None) -> Schedule:
+        """Return the step sizes of a fit by minibatches of so many rows, or of so many steps that see all data."""
+        given = {"decay": self._decay_for(rows), "offset": self.learning_offset}
         shape = {name: value for name, value in given.items() if value is not None}
         if whole_steps is None:
             usual = replace(self._online_schedule, **shape)

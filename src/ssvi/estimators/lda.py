@@ -24,6 +24,7 @@ from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
 _TRANSFORM_SWEEPS = 30
+_LARGE_MINIBATCH = 2_000  # documents from which on steps may be larger, since they are less noisy
 
 
 class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
@@ -40,10 +41,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         alpha, the Dirichlet prior of a document's topic weights; 1 / K by default.
     topic_word_prior : float, optional
         eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.
-    global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
-        How q(beta) is updated (the M-step). "ssvi" costs up to twice the time of "ssvi_a" and mostly scores better
-        (docs/experiments/lda.md); "map" with "cvb0" is quick and can be better on small data;
-        "mean_field" is ordinary variational inference.
+    global_step : {"ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep
+        How q(beta) is updated (the M-step). "ssvi_a" takes about three quarters of the time of "ssvi" and mostly
+        scores a little lower; "map" with "gibbs" or "cvb0" is as quick, scores as well as "ssvi" after a few passes,
+        and can be better on small data; "mean_field" is ordinary variational inference (docs/performance.md,
+        docs/experiments/lda.md).
     local_step : {"auto", "gibbs", "cvb0", "mean_field"} or LocalStep
         How each document's topics are found (the E-step). "auto" is "gibbs" if all counts of the first data are whole,
         else "mean_field".
@@ -51,14 +53,17 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "online" goes by minibatches. "batch" sees all documents in every step; for global steps that draw nothing
         ("mean_field", "map") the step size is then 1, which is coordinate ascent. "auto" is "batch" for up to 2,000
         documents.
-    learning_decay, learning_offset, learning_scale : float
-        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ...
+    learning_decay : float, optional
+        kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.5 for minibatches of
+        2,000 documents or more, whose steps are less noisy, and 0.6 for smaller ones.
+    learning_offset, learning_scale : float
+        tau and s.
     population_ramp : bool
         Let a minibatch stand for the documents seen so far, during the first pass, and not for all at once.
     max_iter : int
         Passes over the data in `fit`.
     batch_size : int, optional
-        Documents in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000; in `partial_fit`
+        Documents in a minibatch. By default a twentieth of the data, at least 128 and at most 4,000; in `partial_fit`
         1,000.
     evaluate_every : int
         Compute the training data's `perplexity` after every so many passes, and stop when it changes by less than
@@ -117,16 +122,18 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     """
 
+    _largest_batch = 4_000
+
     def __init__(
         self,
         n_components: int = 10,
         *,
         doc_topic_prior: float | Sequence[float] | None = None,
         topic_word_prior: float | None = None,
-        global_step: str | GlobalStep = "ssvi_a",
+        global_step: str | GlobalStep = "ssvi",
         local_step: str | LocalStep = "auto",
         learning_method: str = "online",
-        learning_decay: float = 0.6,
+        learning_decay: float | None = None,
         learning_offset: float = 10.0,
         learning_scale: float = 1.0,
         population_ramp: bool = True,
@@ -169,7 +176,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         with unchanged_on_error(self):
             documents = self._documents(X, "fit", reset=True)
             self._set_priors(documents)
-            local_step = self._local_step(documents)
+            local_step = self._local_step(documents, **self._sampling(self._batch_size_for(len(documents))))
             monitors = [self._perplexity_monitor(documents)] if self.evaluate_every > 0 else []
             self._run(documents, local_step, LDA.name, monitors)
         return self
@@ -186,7 +193,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 self._set_priors(documents)
                 self._start(documents)
             self._check_same_model()
-            self._run_further(documents, self._local_step(documents), LDA.name)
+            local_step = self._local_step(documents, **self._sampling(self._streamed_size()))
+            self._run_further(documents, local_step, LDA.name)
         return self
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -325,6 +333,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 "n_components, doc_topic_prior or topic_word_prior has changed since this model was fitted, and "
                 "partial_fit goes on with the same model: set it back, or call fit."
             )
+
+    def _decay_for(self, rows: int) -> float | None:
+        usual = 0.5 if rows >= _LARGE_MINIBATCH else 0.6
+        return usual if self.learning_decay is None else self.learning_decay
+
+    def _sampling(self, rows: int) -> dict[str, int]:
+        """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""
+        return {"sweeps": 10, "kept": 5 if rows >= _LARGE_MINIBATCH else 8}
 
     def _units(self, data: Documents) -> float:
         return float(data.lengths().mean())

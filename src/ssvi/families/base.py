@@ -18,8 +18,22 @@ import numpy.typing as npt
 
 from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.families.draws import Draw
+from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
+
+
+@kernel
+def _raise_to_floor(candidate: Array, current: Array, prior: Array, positive: npt.NDArray[np.bool_]) -> int:
+    """Keep the coordinates that must be positive above their floor; return how many were below it."""
+    guarded = 0
+    for row in range(candidate.shape[0]):
+        for column in range(candidate.shape[1]):
+            floor = min(current[row, column], max(0.5 * current[row, column], prior[row, column]))
+            if positive[column] and candidate[row, column] < floor:
+                candidate[row, column] = floor
+                guarded += 1
+    return guarded
 
 
 class ExponentialFamily(ABC):
@@ -98,10 +112,12 @@ class ExponentialFamily(ABC):
         further. (Statistics of conjugate models only add to such a coordinate, so a value under the prior's is noise.)
         One that is under its prior already may stay where it is.
         """
-        floor = np.minimum(current, np.maximum(0.5 * current, prior))
-        low = (candidate < floor) & np.asarray(self.positive)
-        guarded = int(np.count_nonzero(low))
-        return (np.where(low, floor, candidate) if guarded else candidate), guarded
+        positive = np.broadcast_to(np.asarray(self.positive), candidate.shape[-1:])
+        result = np.array(candidate, order="C")
+        shape = (-1, candidate.shape[-1])
+        prior = np.broadcast_to(prior, candidate.shape)
+        guarded = _raise_to_floor(result.reshape(shape), current.reshape(shape), prior.reshape(shape), positive)
+        return result, guarded
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

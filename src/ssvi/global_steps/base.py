@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ssvi.families.base import ExponentialFamily
+from ssvi.families.dirichlet_columns import Columns
 from ssvi.families.draws import Draw
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
@@ -41,30 +41,20 @@ class View:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Some columns of a block of distributions, a row each; `DirichletColumns` says what they are good for.
+class ColumnTargets:
+    """Where columns move.
 
     Attributes
     ----------
-    columns : (C,) integers
-        Which.
-    lam : (C, K)
-        Their lambda.
-    rest : (K,)
-        The sum over all other columns.
-    prior : (V, K)
-        eta of every column.
+    chosen : function of a task
+        The target of some of the chosen columns.
+    others : function of lambda and eta, or None
+        The target of other columns, which are given a row each; None if they move towards eta.
 
     """
 
-    columns: npt.NDArray[np.int64]
-    lam: Array
-    rest: Array
-    prior: Array
-
-    def prior_of(self, task: slice) -> Array:
-        """Return eta of some of them."""
-        return self.prior[self.columns[task]]
+    chosen: Callable[[slice], Array]
+    others: Callable[[Array, Array], Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,8 +81,11 @@ class GlobalStep(ABC):
     """Whether the view is random. If not, and if every step sees all data, rho = 1 is coordinate ascent."""
     leaves_domain: ClassVar[bool] = False
     """Whether the target can lie outside lambda's domain, so that steps towards it must be guarded."""
-    moves_everything: ClassVar[bool] = False
-    """Whether coordinates that a minibatch says nothing about may move otherwise than towards their prior."""
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether a minibatch's own columns of a block are not enough, and it has to be given all of them."""
+        return False
 
     @abstractmethod
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
@@ -116,16 +109,16 @@ class GlobalStep(ABC):
         eta_hat: Callable[[slice], Array],
         clock: Clock,
         each: Each,
-    ) -> Callable[[slice], Array]:
-        """Return a function that gives the target of a task of some columns; `eta_hat` gives theirs.
+    ) -> ColumnTargets:
+        """Return the targets of some columns and of all others; `eta_hat` gives that of a task of the chosen ones.
 
-        For a step that moves everything the columns are all there are, and this is `target`, turned round.
+        For a step that sees everything the columns are all there are, and this is `target`, turned round.
         """
-        if not self.moves_everything:
-            return lambda task: chosen.prior_of(task) + eta_hat(task)
+        if not self.sees_everything:
+            return ColumnTargets(lambda task: chosen.prior_of(task) + eta_hat(task))
         everything = slice(0, len(chosen.columns))
-        draw = None if view.draw is None else Draw(view.draw.stats.T, view.draw.hidden)
+        draw = None if view.draw is None else Draw(view.draw.stats.T, view.draw.hidden[0])
         rows = View(view.stats.T, draw)
         prior, lam = chosen.prior_of(everything).T, chosen.lam.T
         whole = self.target(family, prior, lam, rows, eta_hat(everything).T, clock).T
-        return lambda task: whole[task]
+        return ColumnTargets(lambda task: whole[task])

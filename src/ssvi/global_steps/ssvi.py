@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.global_steps.base import Clock, Columns, GlobalStep, View
+from ssvi.families.dirichlet_columns import Columns
+from ssvi.global_steps.base import Clock, ColumnTargets, GlobalStep, View
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
 from ssvi.typing import Array
@@ -46,7 +47,6 @@ class Ssvi(GlobalStep):
     name = "ssvi"
     stochastic = True
     leaves_domain = True
-    moves_everything = True
 
     def __post_init__(self) -> None:
         for name in ("softening", "correction_sweeps"):
@@ -78,6 +78,11 @@ class Ssvi(GlobalStep):
         ramp = 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
         return ramp / (1.0 + self.softening / family.shapes(lam))
 
+    @property
+    def sees_everything(self) -> bool:
+        """With the control variate, every coordinate has something to be corrected."""
+        return self.control_variate
+
     def target_columns(
         self,
         family: ExponentialFamily,
@@ -86,20 +91,23 @@ class Ssvi(GlobalStep):
         eta_hat: Callable[[slice], Array],
         clock: Clock,
         each: Each,
-    ) -> Callable[[slice], Array]:
-        """Return eta + (1 - k) eta-hat + k V eta-hat, task by task; the chosen columns are all of them."""
+    ) -> ColumnTargets:
+        """Return eta + (1 - k) eta-hat + k V eta-hat, task by task.
+
+        The local step sees the words of a minibatch only, and of the others what they add up to. So the gradient with
+        respect to their lambda is the same for all of them, and V eta-hat of each is that, times its own 1 / psi'.
+        """
+        if self.control_variate:
+            return super().target_columns(family, chosen, view, eta_hat, clock, each)
         assert view.draw is not None, "SSVI's target needs the draw that its view came from"
-
-        def surplus(task: slice) -> Array:
-            if not self.control_variate:
-                return eta_hat(task)
-            return eta_hat(task) - (chosen.lam[task] - chosen.prior_of(task))
-
-        correction = family.columns.natural_correction(chosen.lam, view.draw, surplus, each)
+        correction = family.columns.natural_correction(chosen, view.draw, eta_hat, each)
 
         def target(task: slice) -> Array:
             share = self._share(family, chosen.lam[task], clock)
-            result: Array = chosen.prior_of(task) + eta_hat(task) + share * correction(task)
+            result: Array = chosen.prior_of(task) + eta_hat(task) + share * correction.chosen(task)
             return result
 
-        return target
+        def others(lam: Array, prior: Array) -> Array:
+            return prior + self._share(family, lam, clock) * correction.others(lam)
+
+        return ColumnTargets(target, others)

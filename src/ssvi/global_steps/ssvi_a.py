@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.global_steps.base import Columns, GlobalStep, View
+from ssvi.families.dirichlet_columns import Columns
+from ssvi.global_steps.base import GlobalStep, View
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
 from ssvi.typing import Array

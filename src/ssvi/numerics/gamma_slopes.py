@@ -1,10 +1,9 @@
 """What SSVI needs of every coordinate, in a form that the compiler can vectorise.
 
 For a gamma variable of shape s, with logarithm `log_x`, these are w(s, x) (see `ssvi.numerics.gamma_quantile`) and
-1 / psi'(s). Shapes under 8 are raised by 8 with the recurrences
+1 / psi'(s). For w, shapes under 8 are raised by 8 with the recurrences
 
-    w(s, x) = (x w(s + 1, x) - log x + psi(s + 1)) / s,
-    psi(s) = psi(s + 1) - 1 / s,    psi'(s) = psi'(s + 1) + 1 / s^2,
+    w(s, x) = (x w(s + 1, x) - log x + psi(s + 1)) / s,    psi(s) = psi(s + 1) - 1 / s,
 
 and at the raised shape a short form of Temme's expansion serves: where it is poor (x far below s) the recurrence makes
 it small. All of it is arithmetic without branches. The relative error of w is below `BOUND`; the rare arguments for
@@ -37,8 +36,8 @@ _D1 = tuple(n * value for n, value in enumerate(_C1) if n)
 
 
 @kernel
-def _slopes(shapes: Array, log_x: Array, slopes: Array, inverses: Array) -> None:
-    """Fill `slopes` with w, or -1 where it is to be computed exactly, and `inverses` with 1 / psi'."""
+def _slopes(shapes: Array, log_x: Array, slopes: Array) -> None:
+    """Fill `slopes` with w, or -1 where it is to be computed exactly."""
     for i in range(shapes.size):
         s, log_value = shapes[i], log_x[i]
         small = s < 8.0
@@ -46,7 +45,6 @@ def _slopes(shapes: Array, log_x: Array, slopes: Array, inverses: Array) -> None
         x, log_raised, y = fast_exp(log_value), fast_log(raised), 1.0 / raised
         y2 = y * y
         psi = log_raised - 0.5 * y - y2 * (1 / 12 - y2 * (1 / 120 - y2 * (1 / 252 - y2 / 240)))
-        curvature = y * (1.0 + 0.5 * y + y2 * (1 / 6 - y2 * (1 / 30 - y2 * (1 / 42 - y2 / 30))))
         # eta, with (mu - log(1 + mu)) / mu^2 as a series where it would cancel.
         mu, log_ratio = x * y - 1.0, log_value - log_raised
         near = 1 / 8 - mu * (1 / 9 - mu * (1 / 10 - mu * (1 / 11 - mu * (1 / 12 - mu * (1 / 13 - mu / 14)))))
@@ -86,24 +84,34 @@ def _slopes(shapes: Array, log_x: Array, slopes: Array, inverses: Array) -> None
         bracket = ratio - 0.5 * e + total * (log_ratio - 0.5 * y) - slope * ratio * y - drift
         w = (1.0 + y * (1 / 12 + y * (1 / 288 - y * 139 / 51840))) * bracket * y
         # Back down to the shape.
-        lower, low_w, low_curvature = raised, w, curvature
+        lower, low_w = raised, w
         for _ in range(8):
             lower -= 1.0
             inverse = 1.0 / lower
             low_w = (x * low_w - log_value + psi) * inverse
             psi -= inverse
-            low_curvature += inverse * inverse
-        inverses[i] = 1.0 / (low_curvature if small else curvature)
         exact = x > 2.0 * s + 4.0 if small else size > 1.0
         slopes[i] = -1.0 if exact else (low_w if small else w)
 
 
 @kernel
-def slopes_and_inverses(shapes: Array, log_x: Array, slopes: Array, inverses: Array) -> None:
-    """Fill `slopes` with w(s, x) and `inverses` with 1 / psi'(s), over one-dimensional arrays."""
+def slopes(shapes: Array, log_x: Array, out: Array) -> None:
+    """Fill `out` with w(s, x), over one-dimensional arrays."""
     for start in range(0, shapes.size, _BATCH):
         own = slice(start, start + _BATCH)
-        _slopes(shapes[own], log_x[own], slopes[own], inverses[own])
+        _slopes(shapes[own], log_x[own], out[own])
         for i in range(start, min(start + _BATCH, shapes.size)):
-            if slopes[i] < 0.0:
-                slopes[i] = log_quantile_derivative(shapes[i], log_x[i])
+            if out[i] < 0.0:
+                out[i] = log_quantile_derivative(shapes[i], log_x[i])
+
+
+@kernel
+def inverse_curvature(s: float) -> float:
+    """Return 1 / psi'(s), to nine digits: four steps of the recurrence and the asymptotic series."""
+    a, b, c, d = s * s, (s + 1.0) * (s + 1.0), (s + 2.0) * (s + 2.0), (s + 3.0) * (s + 3.0)
+    # 1/a + 1/b + 1/c + 1/d with one division; shapes beyond 1e30 would overflow, and need no steps.
+    near = ((a + b) * (c * d) + (c + d) * (a * b)) / ((a * b) * (c * d))
+    y = 1.0 / (s + 4.0)
+    y2 = y * y
+    tail = y2 * (1 / 30 - y2 * (1 / 42 - y2 * (1 / 30 - y2 * (5 / 66 - y2 * (691 / 2730 - y2 * 7 / 6)))))
+    return 1.0 / (near + y * (1.0 + 0.5 * y + y2 * (1 / 6 - tail)))
