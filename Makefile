@@ -19,11 +19,17 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/.dev
-	$(BIN)/python benchmarks/gibbs_speed.py
-	$(BIN)/python benchmarks/heldout_speed.py
-	$(BIN)/python benchmarks/mixture_speed.py
-	$(BIN)/python benchmarks/nmf_speed.py
+# About three quarters of an hour; each line also runs by itself. Tables and a figure go to results/bench.
+bench: .venv/.bench
+	$(BIN)/python -m benchmarks.startup_time
+	$(BIN)/python -m benchmarks.token_speed
+	$(BIN)/python -m benchmarks.inference_speed
+	$(BIN)/python -m benchmarks.global_speed
+	$(BIN)/python -m benchmarks.memory_peak
+	$(BIN)/python -m benchmarks.heldout_speed
+	$(BIN)/python -m benchmarks.mixture_speed
+	$(BIN)/python -m benchmarks.nmf_speed
+	$(BIN)/python -m benchmarks.quality_time
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -36,6 +42,10 @@ bench: .venv/.dev
 .venv/.dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@ .venv/.demo
+
+.venv/.bench: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
 
 clean:
 	rm -rf .venv .numba_cache .pytest_cache .mypy_cache .ruff_cache

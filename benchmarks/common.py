@@ -90,4 +90,4 @@ def in_turns(functions: Sequence[Callable[[], Any]], repeats: int) -> list[float
 
 
 def _show(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
