@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.dirichlet_correction import natural_correction
 from ssvi.global_steps.base import Clock, ColumnTargets, GlobalStep, View
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
@@ -100,7 +101,7 @@ class Ssvi(GlobalStep):
         if self.control_variate:
             return super().target_columns(family, chosen, view, eta_hat, clock, each)
         assert view.draw is not None, "SSVI's target needs the draw that its view came from"
-        correction = family.columns.natural_correction(chosen, view.draw, eta_hat, each)
+        correction = natural_correction(chosen, view.draw, eta_hat, each)
 
         def target(task: slice) -> Array:
             share = self._share(family, chosen.lam[task], clock)

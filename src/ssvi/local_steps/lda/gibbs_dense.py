@@ -52,61 +52,84 @@ def _resample(
     signature = types.void(tally, places, weights, rows, alpha, running, blocks, old, number, uniforms, new)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        code = VectorCode(context, builder, number)
-        tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, new = (
-            code.pointer(kind, value) if isinstance(kind, types.Array) else value
-            for kind, value in zip(signature.args, arguments, strict=True)
-        )
-
-        def at(pointer: Any, index: Any) -> Any:
-            return builder.gep(pointer, [index if isinstance(index, ir.Value) else constant(index)])
-
-        documents = range(_TOGETHER)
-        chunks = builder.lshr(builder.add(blocks, constant(_ROWS - 1)), constant(3))
-        tallies = [at(tally, builder.load(at(places, d))) for d in documents]
-        own = [at(weights, builder.load(at(rows, d))) for d in documents]
-        sums = [at(running, builder.mul(chunks, constant(d * _ROWS * WIDTH))) for d in documents]
-        for d in documents:
-            code.add_at(tallies[d], builder.load(at(old, d)), builder.fneg(removed))
-
-        totals = [variable(builder, code.zero) for _ in documents]
-        with loop(builder, blocks) as block:
-            start = builder.mul(block, constant(WIDTH))
-            prior = code.load(at(alpha, start))
-            for d in documents:
-                share = builder.fadd(code.load(at(tallies[d], start)), prior)
-                total = code.multiply_add(share, code.load(at(own[d], start)), builder.load(totals[d]))
-                code.store(total, at(sums[d], start))
-                builder.store(total, totals[d])
-
-        columns, rests = [], []
-        for d in documents:
-            prefix = code.running_sums(builder.load(totals[d]))
-            level = builder.fmul(builder.load(at(uniforms, d)), code.last(prefix))
-            column = code.count_up_to(prefix, level)
-            # What the columns before hold: 0 or one of the running sums, by way of memory.
-            memory = variable(builder, ir.Constant(ir.ArrayType(code.number, WIDTH + 1), None))
-            lower = builder.bitcast(memory, code.number.as_pointer())
-            code.store(prefix, at(lower, 1))
-            rests.append(builder.fsub(level, builder.load(at(lower, column))))
-            inside = builder.icmp_unsigned("<", column, constant(WIDTH - 1))
-            columns.append(builder.select(inside, column, constant(WIDTH - 1)))
-
-        hits = [variable(builder, constant(0)) for _ in documents]
-        with loop(builder, chunks) as chunk:
-            start = builder.mul(chunk, constant(_ROWS * WIDTH))
-            for d in documents:
-                first = at(at(sums[d], columns[d]), start)
-                for row in range(_ROWS):
-                    below = builder.fcmp_ordered("<=", builder.load(at(first, row * WIDTH)), rests[d])
-                    builder.store(builder.add(builder.load(hits[d]), builder.zext(below, _INT64)), hits[d])
-
-        for d in documents:
-            topic = builder.add(builder.mul(builder.load(hits[d]), constant(WIDTH)), columns[d])
-            builder.store(topic, at(new, d))
+        code = _ResampleCode(context, builder, number, signature.args, arguments)
+        code.remove_old()
+        columns, rests = code.find_columns(code.add_up())
+        for d, hits in enumerate(code.find_rows(columns, rests)):
+            topic = builder.add(builder.mul(builder.load(hits), constant(WIDTH)), columns[d])
+            builder.store(topic, code.at(code.new, d))
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+class _ResampleCode(VectorCode):
+    """Writes the instructions of `_resample`, part by part; each part goes over the four documents."""
+
+    def __init__(self, context: Any, builder: Any, number: Any, kinds: Any, arguments: Any) -> None:
+        super().__init__(context, builder, number)
+        tally, places, weights, rows, self._alpha, running, self._blocks, self._old, self._removed, *last = (
+            self.pointer(kind, value) if isinstance(kind, types.Array) else value
+            for kind, value in zip(kinds, arguments, strict=True)
+        )
+        self._uniforms, self.new = last
+        self._chunks = builder.lshr(builder.add(self._blocks, constant(_ROWS - 1)), constant(3))
+        documents = range(_TOGETHER)
+        self._tallies = [self.at(tally, builder.load(self.at(places, d))) for d in documents]
+        self._weights = [self.at(weights, builder.load(self.at(rows, d))) for d in documents]
+        self._sums = [self.at(running, builder.mul(self._chunks, constant(d * _ROWS * WIDTH))) for d in documents]
+
+    def at(self, pointer: Any, index: Any) -> Any:
+        """Return the address of an element."""
+        return self._builder.gep(pointer, [index if isinstance(index, ir.Value) else constant(index)])
+
+    def remove_old(self) -> None:
+        """Take the tokens out of their tallies."""
+        for d, tally in enumerate(self._tallies):
+            self.add_at(tally, self._builder.load(self.at(self._old, d)), self._builder.fneg(self._removed))
+
+    def add_up(self) -> list[Any]:
+        """Add up probabilities vector by vector, keep all partial sums, return the last."""
+        builder = self._builder
+        totals = [variable(builder, self.zero) for _ in self._tallies]
+        with loop(builder, self._blocks) as block:
+            start = builder.mul(block, constant(WIDTH))
+            prior = self.load(self.at(self._alpha, start))
+            for tally, weights, sums, total in zip(self._tallies, self._weights, self._sums, totals, strict=True):
+                share = builder.fadd(self.load(self.at(tally, start)), prior)
+                value = self.multiply_add(share, self.load(self.at(weights, start)), builder.load(total))
+                self.store(value, self.at(sums, start))
+                builder.store(value, total)
+        return [builder.load(total) for total in totals]
+
+    def find_columns(self, totals: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Return the columns that the draws fall into, and how far into them."""
+        builder, columns, rests = self._builder, [], []
+        for d, total in enumerate(totals):
+            prefix = self.running_sums(total)
+            level = builder.fmul(builder.load(self.at(self._uniforms, d)), self.last(prefix))
+            column = self.count_up_to(prefix, level)
+            # What the columns before hold: 0 or one of the running sums, by way of memory.
+            memory = variable(builder, ir.Constant(ir.ArrayType(self.number, WIDTH + 1), None))
+            lower = builder.bitcast(memory, self.number.as_pointer())
+            self.store(prefix, self.at(lower, 1))
+            rests.append(builder.fsub(level, builder.load(self.at(lower, column))))
+            inside = builder.icmp_unsigned("<", column, constant(WIDTH - 1))
+            columns.append(builder.select(inside, column, constant(WIDTH - 1)))
+        return columns, rests
+
+    def find_rows(self, columns: list[Any], rests: list[Any]) -> list[Any]:
+        """Count the partial sums of each draw's column that it lies beyond; return where the counts are."""
+        builder = self._builder
+        hits = [variable(builder, constant(0)) for _ in columns]
+        with loop(builder, self._chunks) as chunk:
+            start = builder.mul(chunk, constant(_ROWS * WIDTH))
+            for sums, column, rest, hit in zip(self._sums, columns, rests, hits, strict=True):
+                first = self.at(self.at(sums, column), start)
+                for row in range(_ROWS):
+                    below = builder.fcmp_ordered("<=", builder.load(self.at(first, row * WIDTH)), rest)
+                    builder.store(builder.add(builder.load(hit), builder.zext(below, _INT64)), hit)
+        return hits
 
 
 @intrinsic

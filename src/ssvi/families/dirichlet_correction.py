@@ -1,0 +1,206 @@
+"""SSVI's correction for Dirichlet distributions in columns, of which a minibatch has some words.
+
+V x = F^-1 g, with g_v = w_v (x_v - beta_v sum x) and F = diag(psi'(lambda)) - psi'(sum lambda) 1 1^T; see
+`ssvi.families.dirichlet` for the form of its inverse, and `ssvi.numerics.gamma_slopes` for the bound on the error of w.
+x is 0 for the words that were not chosen. A draw has them as one coordinate, their sum, and so g of each of them is
+that coordinate's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.draws import Draw
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.gamma_slopes import inverse_curvature, slopes
+from ssvi.numerics.special import inverse_trigamma_growth
+from ssvi.tasks import Each, row_tasks
+from ssvi.typing import Array
+
+_NEGLIGIBLE = 1e-7  # the share of a distribution's counts that is too small to pull back
+_LOG_NEGLIGIBLE = math.log(_NEGLIGIBLE)
+
+
+@kernel
+def _pull_back(
+    lam: Array,
+    draws: Array,
+    log_totals: Array,
+    x: Array,
+    sums: Array,
+    largest: npt.NDArray[np.int64],
+    gradient: Array,
+    inverse: Array,
+    totals: Array,
+) -> None:
+    """Fill g = w (x - beta sum x) and 1 / psi', and add up what the Fisher solve needs.
+
+    Words without counts whose beta is below `_NEGLIGIBLE` have g = 0: what they would add to V x is less than that
+    share of the counts, times |log x|. `totals` receives, for each distribution, the sums of lambda and of 1 / psi'
+    over all words but the one with the largest lambda, whose row is `largest`, and the sum of g / psi'.
+    """
+    size = lam.shape[1]
+    shapes, log_x, found = np.empty(size), np.empty(size), np.empty(size)
+    place = np.empty(size, np.int64)
+    for v in range(lam.shape[0]):
+        count = 0
+        for k in range(size):
+            gradient[v, k] = 0.0
+            shapes[count], log_x[count], place[count] = lam[v, k], draws[v, k] + log_totals[k], k
+            count += int((x[v, k] != 0.0) | (draws[v, k] > _LOG_NEGLIGIBLE))
+        slopes(shapes[:count], log_x[:count], found[:count])
+        for j in range(count):
+            k = place[j]
+            gradient[v, k] = found[j] * (x[v, k] - math.exp(draws[v, k]) * sums[k])
+        for k in range(size):
+            inverse[v, k] = inverse_curvature(lam[v, k])
+            other = 0.0 if v == largest[k] else 1.0
+            totals[0, k] += other * lam[v, k]
+            totals[1, k] += other * inverse[v, k]
+            totals[2, k] += gradient[v, k] * inverse[v, k]
+
+
+@kernel
+def _find_largest(lam: Array, largest: Array, rows: npt.NDArray[np.int64]) -> None:
+    """Fill in the largest lambda of each distribution, and its row (the first, of several)."""
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            if lam[v, k] > largest[k]:
+                largest[k], rows[k] = lam[v, k], v
+
+
+@kernel
+def _complete(gradient: Array, shift: Array, inverse: Array, x: Array) -> None:
+    """Replace x by (g + shift) / psi' - x."""
+    for v in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            x[v, k] = (gradient[v, k] + shift[k]) * inverse[v, k] - x[v, k]
+
+
+@kernel
+def _add_up(lam: Array, largest: npt.NDArray[np.int64], totals: Array) -> None:
+    """Do for the words not chosen what `_pull_back` does for the others; the last sum is of 1 / psi' alone."""
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            inverse = inverse_curvature(lam[v, k])
+            other = 0.0 if v == largest[k] else 1.0
+            totals[0, k] += other * lam[v, k]
+            totals[1, k] += other * inverse
+            totals[2, k] += inverse
+
+
+@kernel
+def _complete_others(lam: Array, common: Array, out: Array) -> None:
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            out[v, k] = common[k] * inverse_curvature(lam[v, k])
+
+
+@dataclass(frozen=True)
+class ColumnCorrection:
+    """V x - x, by tasks of the chosen words, and for any others."""
+
+    _gradient: Array
+    _inverse: Array
+    _shift: Array
+    _common: Array
+    _x: Callable[[slice], Array]
+
+    def chosen(self, words: slice) -> Array:
+        """Return it for a task of the chosen words."""
+        result = self._x(words)
+        _complete(self._gradient[words], self._shift, self._inverse[words], result)
+        return result
+
+    def others(self, lam: Array) -> Array:
+        """Return it for words that were not chosen, whose lambda is given."""
+        out = np.empty(lam.shape)
+        _complete_others(lam, self._common, out)
+        return out
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What must be known of all words before any is corrected.
+
+    Attributes
+    ----------
+    sums : (K,)
+        sum x of each distribution.
+    largest : (K,)
+        Its largest lambda, which the Fisher solve keeps apart.
+    task, row : (K,) integers
+        Where that is: in which task (those of the chosen words come first), and in which row of it.
+
+    """
+
+    sums: Array
+    largest: Array
+    task: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, chosen: Columns, x: Callable[[slice], Array], each: Each) -> _Survey:
+        """Go over all words once."""
+
+        def look(lam: Array) -> tuple[Array, npt.NDArray[np.int64]]:
+            largest, rows = np.zeros(lam.shape[1]), np.zeros(lam.shape[1], dtype=np.int64)
+            _find_largest(lam, largest, rows)
+            return largest, rows
+
+        tasks, other_tasks = _tasks(chosen)
+        sums = sum(each(lambda words: x(words).sum(axis=0), tasks), np.zeros(chosen.lam.shape[1]))
+        found = [*each(lambda words: look(chosen.lam[words]), tasks)]
+        found += each(lambda words: look(chosen.others(words)), other_tasks)
+        task = np.argmax([largest for largest, _ in found], axis=0)
+        every = np.arange(len(task))
+        largest = np.array([largest for largest, _ in found])[task, every]
+        return cls(sums, largest, task, np.array([rows for _, rows in found])[task, every])
+
+    def rows_in(self, task: int) -> npt.NDArray[np.int64]:
+        """Return the rows of a task that hold a largest lambda; -1 for distributions whose largest is elsewhere."""
+        return np.where(self.task == task, self.row, -1)
+
+
+def natural_correction(chosen: Columns, draw: Draw, x: Callable[[slice], Array], each: Each) -> ColumnCorrection:
+    """Return V x - x; `x` gives the rows of a task of the chosen words, as a new array."""
+    n, survey = chosen.lam.shape[1], _Survey.of(chosen, x, each)
+    gradient, inverse = np.empty(chosen.lam.shape), np.empty(chosen.lam.shape)
+    tasks, other_tasks = _tasks(chosen)
+
+    def pull_back(number: int) -> Array:
+        words, totals = tasks[number], np.zeros((3, n))
+        _pull_back(
+            chosen.lam[words], draw.stats[words], draw.hidden[0], x(words), survey.sums, survey.rows_in(number),
+            gradient[words], inverse[words], totals,
+        )  # fmt: skip
+        return totals
+
+    def add_up(number: int) -> Array:
+        totals = np.zeros((3, n))
+        _add_up(chosen.others(other_tasks[number]), survey.rows_in(len(tasks) + number), totals)
+        return totals
+
+    inside = sum(each(pull_back, range(len(tasks))), np.zeros((3, n)))
+    outside = sum(each(add_up, range(len(other_tasks))), np.zeros((3, n)))
+    common = np.zeros(n)  # g of the words that were not chosen
+    if chosen.n_others:
+        slopes(chosen.rest, draw.hidden[1], common)
+        common *= -np.exp(draw.hidden[1] - draw.hidden[0]) * survey.sums
+    shift = np.zeros(n)
+    if len(chosen.lam) + chosen.n_others > 1:  # else beta is 1 whatever lambda is, and x has been pulled back to 0
+        others, others_inverse = inside[:2] + outside[:2]
+        growth = [inverse_trigamma_growth(*pair) for pair in zip(survey.largest, others, strict=True)]
+        shift = (inside[2] + common * outside[2]) / (np.array(growth) - others_inverse)
+    return ColumnCorrection(gradient, inverse, shift, common + shift, x)
+
+
+def _tasks(chosen: Columns) -> tuple[list[slice], list[slice]]:
+    """Return the tasks of the chosen words and of the others."""
+    return row_tasks(chosen.lam.shape), row_tasks((chosen.n_others, chosen.lam.shape[1]))
