@@ -1,8 +1,8 @@
 """Token-sweeps a second of the Gibbs kernels and of whole fits, against tomotopy, by number of topics and of threads.
 
 A token-sweep is one new draw of one token's topic. `kernel` times the local step alone on a minibatch, with topics from
-two passes over the training documents; `fit` is a pass of SSVI-A, global step and all. tomotopy trains on the same
-documents.
+two passes over the training documents: what a fit does for a minibatch, less the global step. `fit` is a pass of
+SSVI-A, global step and all. tomotopy trains on the same documents.
 
     python -m benchmarks.token_speed
 """
@@ -22,6 +22,7 @@ from ssvi.backends import Threads
 from ssvi.data.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps.ssvi_a import SsviA
+from ssvi.local_steps.base import Part
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
@@ -54,11 +55,11 @@ def _ours(documents: Documents, n_topics: int, options: argparse.Namespace) -> t
     problem = engine.Problem(model, step, SsviA(), population=len(documents), backend=pools[1])
     state = engine.run(problem, engine.init(model, 0), documents, sweeps=2, batch_size=_BATCH)
     topics = state.parameters["topics"]
-    view = {"topics": SsviA().view(Dirichlet(), topics, derive_keys(0, n_topics)).stats}
     sample = documents.take(np.random.default_rng(0).permutation(len(documents))[:_BATCH])
-    keys = derive_keys(1, len(sample))
+    draw = SsviA().view(Dirichlet(), topics, derive_keys(0, n_topics)).stats
+    view, keys = {"topics": Part.of(draw, step.columns(sample))}, derive_keys(1, len(sample))
     calls: list[Callable[[], Any]] = [
-        lambda pool=pool: pool.map_local(step, model, view, sample, keys)  # type: ignore[misc]
+        lambda pool=pool: pool.map_reduce(step, model, view, sample, keys)  # type: ignore[misc]
         for pool in pools
     ]
     times = in_turns(calls, options.repeats)

@@ -44,6 +44,11 @@ def variable(builder: Any, value: Any) -> Any:
     return cgutils.alloca_once_value(builder, value)  # type: ignore[no-untyped-call]
 
 
+def buffer(builder: Any, kind: Any) -> Any:
+    """Return the address of a variable on the stack that holds nothing yet."""
+    return cgutils.alloca_once(builder, kind)  # type: ignore[no-untyped-call]
+
+
 @contextmanager
 def loop(builder: Any, count: Any) -> Iterator[Any]:
     """Repeat what is written inside; yields the number of the turn, from 0."""

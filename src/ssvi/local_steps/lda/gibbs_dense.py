@@ -17,7 +17,7 @@ from numba import types
 from ssvi.local_steps.lda.tokens import document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
-from ssvi.numerics.simd import LINE, WIDTH, VectorCode, constant, loop, variable
+from ssvi.numerics.simd import LINE, WIDTH, VectorCode, buffer, constant, loop, variable
 
 _TOGETHER = 4  # documents sampled side by side
 _ROWS = 8  # running sums compared in one go; their number is a multiple of this
@@ -38,26 +38,25 @@ def _resample(
     old: Any,
     removed: Any,
     uniforms: Any,
+    last: Any,
     new: Any,
 ) -> Any:
-    """Draw a topic for one token of each of four documents.
+    """Draw a topic for one token of each of four documents, and count it.
 
     Topics stand in `blocks` vectors. For document d, the vectors (tally + alpha) weights are added up one after the
     other, and all partial sums are kept in `running`; the total's sixteen columns then tell in which column the draw
     falls, and the column's partial sums in which vector. `places[d]` and `rows[d]` are where its tallies and its word's
     weights begin, `old[d]` is the topic that the token leaves (`removed` is 1, or 0 in the first sweep), `uniforms[d]`
-    the random number, and `new[d]` receives the topic.
+    the random number, and `new[d]` receives the topic. `last` is the last topic: rounding may point past it.
     """
     number = tally.dtype
-    signature = types.void(tally, places, weights, rows, alpha, running, blocks, old, number, uniforms, new)
+    signature = types.void(tally, places, weights, rows, alpha, running, blocks, old, number, uniforms, last, new)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         code = _ResampleCode(context, builder, number, signature.args, arguments)
         code.remove_old()
         columns, rests = code.find_columns(code.add_up())
-        for d, hits in enumerate(code.find_rows(columns, rests)):
-            topic = builder.add(builder.mul(builder.load(hits), constant(WIDTH)), columns[d])
-            builder.store(topic, code.at(code.new, d))
+        code.count(columns, code.find_rows(columns, rests))
         return context.get_dummy_value()
 
     return signature, codegen
@@ -72,12 +71,21 @@ class _ResampleCode(VectorCode):
             self.pointer(kind, value) if isinstance(kind, types.Array) else value
             for kind, value in zip(kinds, arguments, strict=True)
         )
-        self._uniforms, self.new = last
+        self._uniforms, self._last, self._new = last
         self._chunks = builder.lshr(builder.add(self._blocks, constant(_ROWS - 1)), constant(3))
         documents = range(_TOGETHER)
         self._tallies = [self.at(tally, builder.load(self.at(places, d))) for d in documents]
         self._weights = [self.at(weights, builder.load(self.at(rows, d))) for d in documents]
         self._sums = [self.at(running, builder.mul(self._chunks, constant(d * _ROWS * WIDTH))) for d in documents]
+
+    def count(self, columns: list[Any], hits: list[Any]) -> None:
+        """Write down the topics, and put the tokens into their tallies."""
+        builder = self._builder
+        for d, (column, hit) in enumerate(zip(columns, hits, strict=True)):
+            topic = builder.add(builder.mul(builder.load(hit), constant(WIDTH)), column)
+            topic = builder.select(builder.icmp_unsigned("<", topic, self._last), topic, self._last)
+            builder.store(topic, self.at(self._new, d))
+            self.add_at(self._tallies[d], topic, ir.Constant(self.number, 1.0))
 
     def at(self, pointer: Any, index: Any) -> Any:
         """Return the address of an element."""
@@ -110,8 +118,9 @@ class _ResampleCode(VectorCode):
             level = builder.fmul(builder.load(self.at(self._uniforms, d)), self.last(prefix))
             column = self.count_up_to(prefix, level)
             # What the columns before hold: 0 or one of the running sums, by way of memory.
-            memory = variable(builder, ir.Constant(ir.ArrayType(self.number, WIDTH + 1), None))
+            memory = buffer(builder, ir.ArrayType(self.number, WIDTH + 1))
             lower = builder.bitcast(memory, self.number.as_pointer())
+            builder.store(ir.Constant(self.number, 0.0), lower)
             self.store(prefix, self.at(lower, 1))
             rests.append(builder.fsub(level, builder.load(self.at(lower, column))))
             inside = builder.icmp_unsigned("<", column, constant(WIDTH - 1))
@@ -130,22 +139,6 @@ class _ResampleCode(VectorCode):
                     below = builder.fcmp_ordered("<=", builder.load(self.at(first, row * WIDTH)), rest)
                     builder.store(builder.add(builder.load(hit), builder.zext(below, _INT64)), hit)
         return hits
-
-
-@intrinsic
-def _count_in(_typing: Any, tally: Any, places: Any, topics: Any) -> Any:
-    """Add one to each document's tally of its token's new topic."""
-    signature = types.void(tally, places, topics)
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        code = VectorCode(context, builder, tally.dtype)
-        pointers = [code.pointer(kind, value) for kind, value in zip(signature.args, arguments, strict=True)]
-        for d in range(_TOGETHER):
-            place, topic = (builder.load(builder.gep(pointer, [constant(d)])) for pointer in pointers[1:])
-            code.add_at(builder.gep(pointers[0], [place]), topic, ir.Constant(code.number, 1.0))
-        return context.get_dummy_value()
-
-    return signature, codegen
 
 
 @kernel
@@ -176,11 +169,9 @@ def _advance(
             old[d] = old_topics[token, d]
             bits, states[d] = next_bits(states[d])
             uniforms[d] = number(np.int64(bits >> _SHIFT)) * unit
-        _resample(tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, new)
+        _resample(tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, last, new)
         for d in range(np.uint64(_TOGETHER)):
-            new[d] = min(new[d], last)  # rounding may point past the last topic
             new_topics[token, d] = new[d]
-        _count_in(tally, places, new)
 
 
 @kernel
