@@ -10,66 +10,67 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
-from benchmarks.common import Report, arguments
-from ssvi.experiments import corpora
+from scipy import sparse
+
+from benchmarks.common import Report, arguments, load
+from benchmarks.peers import as_matrix
+
+_TOPICS = 100
 
 _FIT = """
-import resource, sys
-import numpy as np
+import re, sys
+from pathlib import Path
 from scipy import sparse
 from ssvi import LatentDirichletAllocation
-from ssvi.experiments import corpora
-from pathlib import Path
-path, documents, topics, step, wide, threads = sys.argv[1:]
-counts = corpora.load(Path(path) if path != "None" else None, documents=int(documents)).train
-matrix = sparse.csr_array((counts.counts, counts.words, counts.indptr), shape=(len(counts), counts.n_words))
-matrix.resize((matrix.shape[0], max(int(wide), matrix.shape[1])))
-del counts
+path, topics, step, threads = sys.argv[1:]
+def peak():  # not getrusage, which also knows the process that this one was forked from
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+matrix = sparse.csr_array(sparse.load_npz(path))
 model = LatentDirichletAllocation(int(topics), global_step=step, max_iter=1, n_jobs=int(threads), verbose=0)
 model.fit(matrix[:2_000])  # loads the kernels
-corpus = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+before = peak()
 model.fit(matrix)
-peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(corpus, 8 * matrix.shape[1] * int(topics), peak)
+print(before, peak())
 """
 
 
 def main() -> None:
     """Fit in processes of their own; compare each with what is allowed."""
-    options = _options()
-    report = Report(options, "memory_peak")
-    for step in ("ssvi_a", "ssvi"):
-        for topics, words in ((100, 0), (100, 100_000)):
-            corpus, topics_size, peak = _measure(options, topics, step, words)
-            allowed = corpus + 6 * topics_size + 200e6
-            report.add(
-                global_step=step,
-                topics=topics,
-                words=topics_size // (8 * topics),
-                corpus_mb=corpus / 1e6,
-                array_mb=topics_size / 1e6,
-                peak_mb=peak / 1e6,
-                allowed_mb=allowed / 1e6,
-                ratio=peak / allowed,
-            )
-    report.show()
-
-
-def _measure(options: argparse.Namespace, topics: int, step: str, words: int) -> tuple[int, int, int]:
-    """Return the bytes of the corpus, of one array of topics x words, and of the process at its largest."""
-    arguments = [options.corpus, options.documents, topics, step, words, options.threads]
-    output = subprocess.run(
-        [sys.executable, "-c", _FIT, *map(str, arguments)], check=True, capture_output=True, text=True
-    ).stdout
-    corpus, size, peak = (int(value) for value in output.split())
-    return corpus, size, peak
-
-
-def _options() -> argparse.Namespace:
     options = arguments(__doc__).parse_args()
-    options.corpus = options.corpus or corpora.DOCSTRINGS
-    return options
+    report, documents = Report(options, "memory_peak"), load(options).train
+    for n_words in (documents.n_words, 100_000):
+        matrix = as_matrix(documents)
+        matrix.resize((matrix.shape[0], max(n_words, matrix.shape[1])))
+        corpus = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+        array = 8 * _TOPICS * matrix.shape[1]
+        allowed = corpus + 6 * array + 200e6
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "corpus.npz"
+            sparse.save_npz(path, matrix, compressed=False)
+            for step in ("ssvi_a", "ssvi"):
+                before, peak = _measure(path, step, options)
+                report.add(
+                    global_step=step,
+                    words=matrix.shape[1],
+                    corpus_mb=corpus / 1e6,
+                    array_mb=array / 1e6,
+                    before_mb=before / 1e6,
+                    peak_mb=peak / 1e6,
+                    allowed_mb=allowed / 1e6,
+                    ratio=peak / allowed,
+                )
+    report.show()
+    print("before: the process with the corpus, all libraries and kernels, and after a fit of 2,000 documents")
+
+
+def _measure(path: Path, step: str, options: argparse.Namespace) -> list[int]:
+    """Return the largest resident size of a process before the fit and after it."""
+    command = [sys.executable, "-c", _FIT, str(path), str(_TOPICS), step, str(options.threads)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [int(value) for value in output.split()]
 
 
 if __name__ == "__main__":
