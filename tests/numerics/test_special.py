@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import special
 
-from ssvi.numerics.special import digamma, digamma_array, log_gamma, tetragamma, trigamma, trigamma_array
+from ssvi.numerics.special import digamma, digamma_array, exp_digamma, log_gamma, tetragamma, trigamma, trigamma_array
 
 GRID = np.logspace(-8, 8, 2001)
 
@@ -31,3 +31,15 @@ def test_arrays_of_any_shape_and_layout():
     values = np.asfortranarray(GRID[:2000].reshape(40, 50))
     np.testing.assert_array_equal(digamma_array(values)[3, 7], digamma(values[3, 7]))
     np.testing.assert_array_equal(trigamma_array(values)[39, 0], trigamma(values[39, 0]))
+
+
+def test_exponential_of_digamma_agrees_with_scipy():
+    shift = 3.0
+    ours = np.array([exp_digamma(x, shift) for x in GRID])
+    exponent = special.digamma(GRID) - shift
+    # An error of an exponent is one of its size times its relative error.
+    expected = np.exp(exponent)
+    seen = exponent > -700
+    error = np.abs(ours - expected)[seen] / expected[seen]
+    assert np.all(error <= 1e-13 * np.maximum(100.0, np.abs(exponent[seen])))
+    assert np.all(ours[exponent < -760] == 0.0)

@@ -11,6 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel
 
 _LARGE = 8.0
@@ -33,6 +34,21 @@ def digamma(x: float) -> float:
         )
     )
     return result + math.log(x) - 0.5 / x - tail
+
+
+@kernel
+def exp_digamma(x: float, shift: float) -> float:
+    """Return exp(psi(x) - shift) for x > 0, in a form that the compiler can vectorise.
+
+    psi(x) = psi(x + 6) - P'(x) / P(x), with P(x) = x (x + 1) ... (x + 5), and exp(psi(y)) is y times something near 1.
+    """
+    product = x * (120.0 + x * (274.0 + x * (225.0 + x * (85.0 + x * (15.0 + x)))))
+    slope = 120.0 + x * (548.0 + x * (675.0 + x * (340.0 + x * (75.0 + x * 6.0))))
+    y = 1.0 / (x + 6.0)
+    z = y * y
+    tail = 1 / 240 - z * (1 / 132 - z * (691 / 32760 - z * (1 / 12 - z * 0.4432598039)))
+    tail = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z * tail)))
+    return (x + 6.0) * fast_exp(-slope / product - 0.5 * y - tail - shift)
 
 
 @kernel

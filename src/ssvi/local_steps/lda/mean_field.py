@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towar
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma, log_gamma
+from ssvi.numerics.special import digamma, exp_digamma, log_gamma
 from ssvi.typing import Array
 
 _WIDE_ROUNDS = 3  # over all topics, before those that matter are iterated alone
@@ -29,7 +28,7 @@ def _expected_log_weights(gamma: Array, theta: npt.NDArray[Any]) -> float:
     """Fill theta with exp(psi(gamma_k) - largest) and return the largest psi(gamma_k)."""
     largest = digamma(gamma.max())
     for k in range(gamma.size):
-        value = math.exp(digamma(gamma[k]) - largest)
+        value = exp_digamma(gamma[k], largest)
         theta[k] = value if value > _NEGLIGIBLE else 0.0
     return largest
 
