@@ -1,8 +1,8 @@
 """Held-out score against seconds: ours and the libraries that people use, in one run.
 
 Every library gets the same documents, topics, priors and threads, and its topics are scored by the same evaluator
-(document completion on the corpus' last documents). For ours every point is a fit of its own with that many passes,
-since the step sizes are laid out for the whole of a fit; for tomotopy, one chain that is looked at on its way.
+(document completion on the corpus' last documents). For ours, scikit-learn and gensim every point is a fit of its own
+with that many passes; for tomotopy, one chain that is looked at on its way.
 
     python -m benchmarks.quality_time
 """

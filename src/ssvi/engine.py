@@ -112,7 +112,7 @@ class Fit:
     """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
 
     def __init__(self, problem: Problem, state: State) -> None:
-        self._problem, self._blocks = problem, problem.model.blocks()
+        self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
         self._stores = {
             name: make_store(
@@ -121,7 +121,7 @@ class Fit:
                 state.totals.get(name),
                 by_columns=name in problem.local_step.column_blocks,
             )
-            for name, block in self._blocks.items()
+            for name, block in problem.model.blocks().items()
         }
         self._shown: Callable[[], Snapshot | None] = lambda: None
 

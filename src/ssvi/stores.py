@@ -147,7 +147,7 @@ class ColumnStore(Store):
         self._view = View(self._lam)
 
     def view(self, step: GlobalStep, columns: npt.NDArray[np.int64] | None, key: int, backend: Backend) -> Part:
-        """Return the view of some columns, or of all for a step that moves all."""
+        """Return the view of some columns, or of all for a step that has to see all."""
         if step.sees_everything or columns is None:
             columns = np.arange(len(self._lam))
         current = self._gather(columns, backend)
