@@ -49,6 +49,11 @@ def buffer(builder: Any, kind: Any) -> Any:
     return cgutils.alloca_once(builder, kind)  # type: ignore[no-untyped-call]
 
 
+def array_address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Return the address of a numba array's data."""
+    return context.make_array(kind)(context, builder, array).data
+
+
 @contextmanager
 def loop(builder: Any, count: Any) -> Iterator[Any]:
     """Repeat what is written inside; yields the number of the turn, from 0."""
@@ -66,9 +71,21 @@ class VectorCode:
         self.zero = ir.Constant(self.vector, [ir.Constant(self.number, 0.0)] * WIDTH)
         self._alignment = 4 if isinstance(self.number, ir.FloatType) else 8
 
-    def pointer(self, kind: Any, array: Any) -> Any:
-        """Return the address of a numba array's data."""
-        return self._context.make_array(kind)(self._context, self._builder, array).data
+    def at(self, pointer: Any, index: Any) -> Any:
+        """Return the address of an element."""
+        return self._builder.gep(pointer, [index if isinstance(index, ir.Value) else constant(index)])
+
+    def addresses(self, pointer: Any, starts: Any, count: int) -> list[Any]:
+        """Return the addresses of elements number starts[0], starts[1], ..."""
+        return [self.at(pointer, self.load_one(starts, i)) for i in range(count)]
+
+    def load_one(self, pointer: Any, index: Any) -> Any:
+        """Return an element."""
+        return self._builder.load(self.at(pointer, index))
+
+    def smaller(self, first: Any, second: Any) -> Any:
+        """Return the smaller of two unsigned integers."""
+        return self._builder.select(self._builder.icmp_unsigned("<", first, second), first, second)
 
     def load(self, pointer: Any) -> Any:
         """Return the vector that begins at an address."""

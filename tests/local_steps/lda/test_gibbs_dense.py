@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ssvi.local_steps.lda.gibbs_dense import _ROWS, _TOGETHER, _resample
+from ssvi.local_steps.lda.draw_code import TOGETHER
+from ssvi.local_steps.lda.gibbs_dense import _ROWS, _resample
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.simd import WIDTH, aligned_zeros
 
@@ -29,24 +30,24 @@ def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
     blocks = width // WIDTH
     tipped = 0
     for _ in range(500):
-        tally = aligned_zeros((_TOGETHER * width,), dtype)
-        weights = aligned_zeros((_TOGETHER * width,), dtype)
+        tally = aligned_zeros((TOGETHER * width,), dtype)
+        weights = aligned_zeros((TOGETHER * width,), dtype)
         alpha = aligned_zeros((width,), dtype)
         alpha[:n_topics] = rng.gamma(1.0, 0.2, n_topics) + 1e-3
-        places = np.arange(_TOGETHER, dtype=np.uint64) * np.uint64(width)
-        old = rng.integers(n_topics, size=_TOGETHER).astype(np.uint64)
-        uniforms, new = rng.random(_TOGETHER).astype(dtype), np.zeros(_TOGETHER, dtype=np.uint64)
-        for d in range(_TOGETHER):
+        places = np.arange(TOGETHER, dtype=np.uint64) * np.uint64(width)
+        old = rng.integers(n_topics, size=TOGETHER).astype(np.uint64)
+        uniforms, new = rng.random(TOGETHER).astype(dtype), np.zeros(TOGETHER, dtype=np.uint64)
+        for d in range(TOGETHER):
             own = slice(d * width, d * width + n_topics)
             tally[own] = rng.poisson(0.5, n_topics)
             tally[d * width + int(old[d])] += 1
             weights[own] = rng.gamma(0.3, 1.0, n_topics) + 1e-20
         before = tally.copy()
         rows = -(-blocks // _ROWS) * _ROWS
-        running = np.full(_TOGETHER * rows * WIDTH, np.inf, dtype=dtype)
+        running = np.full(TOGETHER * rows * WIDTH, np.inf, dtype=dtype)
         last = np.uint64(n_topics - 1)
         _draw(tally, places, weights, places, alpha, running, np.uint64(blocks), old, dtype(1), uniforms, last, new)
-        for d in range(_TOGETHER):
+        for d in range(TOGETHER):
             before[d * width + int(old[d])] -= 1
             own = slice(d * width, d * width + n_topics)
             mass = (before[own].astype(float) + alpha[:n_topics]) * weights[own]
