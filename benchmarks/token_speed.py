@@ -59,7 +59,7 @@ def _ours(documents: Documents, n_topics: int, options: argparse.Namespace) -> t
     draw = SsviA().view(Dirichlet(), topics, derive_keys(0, n_topics)).stats
     view, keys = {"topics": Part.of(draw, step.columns(sample))}, derive_keys(1, len(sample))
     calls: list[Callable[[], Any]] = [
-        lambda pool=pool: pool.map_reduce(step, model, view, sample, keys)  # type: ignore[misc]
+        lambda pool=pool: pool.map_reduce(step, model, view, sample, keys, want_local=False)  # type: ignore[misc]
         for pool in pools
     ]
     times = in_turns(calls, options.repeats)

@@ -137,7 +137,7 @@ class Fit:
             for name, store in self._stores.items()
         }
         keys = derive_keys(derive_key(seed, "documents", number), len(batch))
-        result = problem.backend.map_reduce(problem.local_step, problem.model, views, batch, keys)
+        result = problem.backend.map_reduce(problem.local_step, problem.model, views, batch, keys, want_local=False)
         represented, clock = _represented(problem, seen), Clock(seen, problem.population)
         scale, guarded = result.scale * represented / len(batch), 0
         for name, store in self._stores.items():

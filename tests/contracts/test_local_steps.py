@@ -69,6 +69,17 @@ def test_map_local_is_map_reduce_without_the_sum(setting):
     np.testing.assert_array_equal(Threads().map_local(step, model, views, documents, keys), result.local)
 
 
+def test_statistics_are_the_same_whether_or_not_anything_else_is_wanted(setting):
+    model, step, views, documents = setting
+    keys = derive_keys(1, len(documents))
+    whole = Threads().map_reduce(step, model, views, documents, keys)
+    for n_jobs in (1, 2):
+        with Threads(n_jobs) as backend:
+            alone = backend.map_reduce(step, model, views, documents, keys, want_local=False)
+        for block in model.blocks():
+            np.testing.assert_array_equal(alone.eta_hat[block], whole.eta_hat[block])
+
+
 @pytest.mark.parametrize("global_step", sorted(GLOBAL_STEPS))
 def test_every_global_step_drives_it(setting, global_step):
     """All pairs run on one code path, move, and stay inside the domain."""

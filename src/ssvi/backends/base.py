@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
 from ssvi.numerics.random import Keys
+from ssvi.tasks import run_all
 from ssvi.typing import Array
 
 Task = TypeVar("Task")
@@ -33,16 +34,24 @@ class Backend(ABC):
         """Yield function(task) for each task, in the order of the tasks."""
 
     def map_reduce(
-        self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys
+        self,
+        local_step: LocalStep,
+        model: Any,
+        views: Mapping[str, Any],
+        batch: Batch,
+        keys: Keys,
+        *,
+        want_local: bool = True,
     ) -> LocalResult:
         """Run a local step on a minibatch: prepare, run every shard, add up in order, finish.
 
-        A block whose view is a `Part` has eta-hat of that part's columns, a row each, and `scale` is left to the
+        Without `want_local` the result's `local` may be empty, which saves a step that counts some work. A block whose
+        view is a `Part` has eta-hat of that part's columns, a row each, and `scale` is left to the
         caller; with whole views, whole arrays.
         """
         parts = _parts(local_step, views, batch)
         prepared = local_step.prepare(model, parts, batch, self.map)
-        if local_step.counts:
+        if local_step.counts and not want_local:
             total = self._count(local_step, model, prepared, batch, keys)
         else:
             total = _sum_in_order(self.run_shards(local_step, model, prepared, batch, keys))
@@ -72,23 +81,20 @@ class Backend(ABC):
         """Run every shard of a step that counts: no more arrays than there are workers, whichever shard meets which."""
         idle: list[dict[str, npt.NDArray[Any]]] = []
 
-        def run(shard: slice) -> LocalResult:
+        def run(shard: slice) -> None:
             try:
                 own = idle.pop()
             except IndexError:
                 own = local_step.zeros(model, prepared)
-            result = local_step.count(model, prepared, shard.start, shard.stop, keys[shard], own)
+            local_step.count(model, prepared, shard.start, shard.stop, keys[shard], own)
             idle.append(own)
-            return result
 
-        results = list(self.map(run, shards(batch.costs())))
+        run_all(self.map, run, shards(batch.costs()))
         totals = idle.pop()
         for other in idle:
             for name, counts in other.items():
                 totals[name] += counts
-        bounds = [result.bound for result in results]
-        bound = None if None in bounds else sum(value for value in bounds if value is not None)
-        return LocalResult(totals, np.concatenate([result.local for result in results]), bound)
+        return LocalResult(totals)
 
 
 def _parts(local_step: LocalStep, views: Mapping[str, Any], batch: Batch) -> Mapping[str, Any]:

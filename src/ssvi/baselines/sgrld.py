@@ -97,7 +97,7 @@ class Sgrld:
         theta, step_size = state.parameters["topics"], self.schedule(number)
         keys = derive_keys(derive_key(state.seed, "documents", number), len(batch))
         views = {"topics": np.log(_normalised(theta))}
-        result = self.backend.map_reduce(self.local_step, self.model, views, batch, keys)
+        result = self.backend.map_reduce(self.local_step, self.model, views, batch, keys, want_local=False)
         counts = result.eta_hat["topics"] * (self.population / len(batch))
         moved = self._move(theta, counts, step_size, derive_keys(derive_key(state.seed, "noise", number), len(theta)))
         stop_unless_finite("topics", number, moved)

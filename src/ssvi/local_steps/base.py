@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -62,7 +62,7 @@ class LocalResult:
     eta_hat : arrays by block
         The estimate of sum_n E[eta_n(y_n, z_n)], additive over documents, but for the factor `scale`.
     local : array, documents x anything
-        What the model's users call the result for each document (for LDA, its topic weights).
+        What the model's users call the result for each document (for LDA, its topic weights); 0 x 0 where nobody asked.
     bound : float or None
         The sum of the local ELBOs, where the step optimises one.
     scale : float
@@ -71,7 +71,7 @@ class LocalResult:
     """
 
     eta_hat: Mapping[str, npt.NDArray[Any]]
-    local: Array
+    local: Array = field(default_factory=lambda: np.empty((0, 0)))
     bound: float | None = None
     scale: float = 1.0
 
@@ -117,8 +117,8 @@ class LocalStep(ABC):
 
     def count(
         self, model: Any, prepared: Any, start: int, stop: int, keys: Keys, into: Mapping[str, npt.NDArray[Any]]
-    ) -> LocalResult:
-        """Do as `run` does, but add the statistics to some that are there already."""
+    ) -> None:
+        """Add the statistics that `run` would return to some that are there already, for those who want no more."""
         raise NotImplementedError
 
     def finish(self, model: Any, prepared: Any, result: LocalResult) -> LocalResult:

@@ -49,7 +49,7 @@ class Prepared:
 
 
 @kernel
-def _lay_out(view: Array, weights: npt.NDArray[Any], log_scale: Array) -> None:
+def lay_out(view: Array, weights: npt.NDArray[Any], log_scale: Array) -> None:
     """Fill weights with exp(view - the row's largest), and log_scale with the largest."""
     number = weights.dtype.type
     for word in range(view.shape[0]):
@@ -76,15 +76,19 @@ class LdaStep(LocalStep):
 
     def prepare(self, model: LDA, views: Mapping[str, Part], batch: Documents, each: Each = map) -> Prepared:
         """Lay out exp(t(beta)) word by word for the minibatch's words."""
-        tight, part = batch.tight(), views["topics"]
+        part = views["topics"]
         weights = aligned_zeros((len(part.columns), self._width(model.n_topics)), self.precision)
         log_scale = np.empty(len(part.columns))
         tasks = row_tasks(part.stats.shape)
-        run_all(each, lambda own: _lay_out(part.stats[own], weights[own], log_scale[own]), tasks)
+        run_all(each, lambda own: lay_out(part.stats[own], weights[own], log_scale[own]), tasks)
+        return Prepared(self._renumber(batch, part.columns), part.columns, weights, log_scale)
+
+    def _renumber(self, batch: Documents, columns: npt.NDArray[np.int64]) -> Documents:
+        """Return the minibatch with words numbered by their place in `columns`."""
+        tight = batch.tight()
         places = np.zeros(tight.n_words, dtype=np.uint32)
-        places[part.columns] = np.arange(len(part.columns), dtype=np.uint32)
-        documents = Documents(tight.indptr, places[tight.words], self._counts(tight.counts), len(part.columns))
-        return Prepared(documents, part.columns, weights, log_scale)
+        places[columns] = np.arange(len(columns), dtype=np.uint32)
+        return Documents(tight.indptr, places[tight.words], self._counts(tight.counts), len(columns))
 
     def _width(self, n_topics: int) -> int:
         """Return how many columns the kernel wants the weights to have."""

@@ -15,10 +15,10 @@ from llvmlite import ir
 from numba import types
 
 from ssvi.local_steps.lda.draw_code import TOGETHER, DrawCode
-from ssvi.local_steps.lda.tokens import document_lengths, expand, record
+from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
-from ssvi.numerics.simd import LINE, WIDTH, array_address, constant
+from ssvi.numerics.simd import WIDTH, array_address, constant
 
 _ROWS = 8  # running sums compared in one go; their number is a multiple of this
 _SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
@@ -42,9 +42,10 @@ def _resample(
 ) -> Any:
     """Draw a topic for one token of each of four documents, and count it.
 
-    Topics stand in `blocks` vectors, and partial sums of (tally + alpha) weights go to `running`. `places[d]` and `rows[d]` are where its tallies and its word's
-    weights begin, `old[d]` is the topic that the token leaves (`removed` is 1, or 0 in the first sweep), `uniforms[d]`
-    the random number, and `new[d]` receives the topic. `last` is the last topic: rounding may point past it.
+    Topics stand in `blocks` vectors, and partial sums of (tally + alpha) weights go to `running`. `places[d]` and
+    `rows[d]` are where its tallies and its word's weights begin, `old[d]` is the topic that the token leaves (`removed`
+    is 1, or 0 in the first sweep), `uniforms[d]` the random number, and `new[d]` receives the topic. `last` is the last
+    topic: rounding may point past it.
     """
     number = tally.dtype
     signature = types.void(tally, places, weights, rows, alpha, running, blocks, old, number, uniforms, last, new)
@@ -140,14 +141,6 @@ def _advance(
 
 
 @kernel
-def _aligned(size: int, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a vector of zeros that begins with a cache line."""
-    memory = np.zeros(size + LINE // like.itemsize, like.dtype)
-    start = (-memory.ctypes.data % LINE) // like.itemsize
-    return memory[start : start + size]
-
-
-@kernel
 def gibbs_dense(
     indptr: npt.NDArray[np.int64],
     columns: npt.NDArray[np.uint32],
@@ -163,8 +156,8 @@ def gibbs_dense(
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps. The first sweep draws each token given those before it. Rows of `weights` are a whole number of
-    vectors, 0 past the last topic.
+    `sweeps` sweeps, unless they have no rows. The first sweep draws each token given those before it. Rows of
+    `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
     """
     n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
     lengths = document_lengths(indptr, counts)
@@ -173,11 +166,9 @@ def gibbs_dense(
     words = np.zeros((longest, TOGETHER), np.uint32)
     topics = np.zeros((kept + 1, longest, TOGETHER), np.uint32)
     # One document more than there are: where those that have ended go on counting, for nobody.
-    tally = _aligned((TOGETHER + 1) * width, weights)
-    prior = _aligned(width, weights)
-    prior[:n_topics] = alpha
+    tally = aligned((TOGETHER + 1) * width, weights)
     whole = WIDTH * _ROWS
-    running = _aligned((width + whole - 1) // whole * whole * TOGETHER, weights)
+    running = aligned((width + whole - 1) // whole * whole * TOGETHER, weights)
     running[:] = np.inf  # rows past the last vector are above any level
     places, states = np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64)
     ends = np.zeros(TOGETHER, np.uint64)  # the random states after the last sweep
@@ -196,13 +187,13 @@ def gibbs_dense(
             for d in range(own.size - 1, -1, -1):  # the shortest document ends first
                 end = lengths[own[d]]
                 _advance(
-                    words, weights.reshape(-1), prior, n_topics, old, new, tally, places, running, states,
+                    words, weights.reshape(-1), alpha, n_topics, old, new, tally, places, running, states,
                     sweep == 0, done, end,
                 )  # fmt: skip
                 done, places[d], ends[d] = end, TOGETHER * width, states[d]
-            if sweep >= sweeps - kept:
+            if sweep >= sweeps - kept and tallies.size:
                 for d in range(own.size):
                     for k in range(n_topics):
                         tallies[own[d], k] += tally[d * width + k]
-        for d in range(own.size):
+        for d in range(own.size if statistics.size else 0):
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)

@@ -8,6 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.compile import kernel
+from ssvi.numerics.simd import LINE, prefetch
+
+_AHEAD = np.uint64(6)  # tokens between asking for memory and using it
+
+
+@kernel
+def aligned(size: int, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a vector of zeros that begins with a cache line."""
+    memory = np.zeros(size + LINE // like.itemsize, like.dtype)
+    start = (-memory.ctypes.data % LINE) // like.itemsize
+    return memory[start : start + size]
 
 
 @kernel
@@ -44,6 +55,11 @@ def record(
     `topics` is a ring of kept + 1 sweeps x tokens.
     """
     for token in range(np.uint64(length)):
+        soon = token + _AHEAD
+        if soon < np.uint64(length):
+            for sweep in range(sweeps - kept, sweeps):
+                topic = topics[np.uint64(sweep % (kept + 1)), soon]
+                prefetch(statistics, np.uint64(words[soon]), np.uint64(topic))
         word = words[token]
         for sweep in range(sweeps - kept, sweeps):
             statistics[word, topics[np.uint64(sweep % (kept + 1)), token]] += 1
