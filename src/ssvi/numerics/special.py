@@ -7,6 +7,7 @@ are a few units in the last place, but for digamma near its root at 1.46 where t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +38,10 @@ def digamma(x: float) -> float:
 
 
 @kernel
-def exp_digamma(x: float, shift: float) -> float:
-    """Return exp(psi(x) - shift) for x > 0, in a form that the compiler can vectorise.
+def _digamma_less_log(x: float) -> float:
+    """Return psi(x) - log(x + 6) for x > 0, without a branch.
 
-    psi(x) = psi(x + 6) - P'(x) / P(x), with P(x) = x (x + 1) ... (x + 5), and exp(psi(y)) is y times something near 1.
+    psi(x) = psi(x + 6) - P'(x) / P(x), with P(x) = x (x + 1) ... (x + 5), and psi(y) is near log y.
     """
     product = x * (120.0 + x * (274.0 + x * (225.0 + x * (85.0 + x * (15.0 + x)))))
     slope = 120.0 + x * (548.0 + x * (675.0 + x * (340.0 + x * (75.0 + x * 6.0))))
@@ -48,7 +49,22 @@ def exp_digamma(x: float, shift: float) -> float:
     z = y * y
     tail = 1 / 240 - z * (1 / 132 - z * (691 / 32760 - z * (1 / 12 - z * 0.4432598039)))
     tail = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z * tail)))
-    return (x + 6.0) * fast_exp(-slope / product - 0.5 * y - tail - shift)
+    return -slope / product - 0.5 * y - tail
+
+
+@kernel
+def exp_digamma_array(
+    x: npt.NDArray[Any], shift: float, smallest: float, result: npt.NDArray[Any], work: npt.NDArray[np.float64]
+) -> None:
+    """Fill `result` with exp(psi(x) - shift), or 0 where that is below `smallest`. `work` is as long as x.
+
+    Two loops, since the compiler vectorises each and not both in one: a sixth of the time.
+    """
+    for k in range(x.size):
+        work[k] = _digamma_less_log(x[k]) - shift
+    for k in range(x.size):
+        value = (x[k] + 6.0) * fast_exp(work[k])
+        result[k] = value if value > smallest else 0.0
 
 
 @kernel

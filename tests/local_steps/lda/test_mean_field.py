@@ -7,7 +7,7 @@ from ssvi.backends import Threads
 from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.local_steps.lda.mean_field import MeanField
+from ssvi.local_steps.lda.mean_field import MeanField, _leap
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
 
@@ -39,18 +39,30 @@ def _plain(counts, beta, alpha, rounds):
     return gamma, phi * counts, bound
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 10, 60])
-def test_agrees_with_the_plain_updates(rounds):
+@pytest.mark.parametrize(("rounds", "plain_rounds"), [(1, 1), (2, 2), (3, 3), (60, 2_000), (61, 2_000)])
+def test_agrees_with_the_plain_updates(rounds, plain_rounds):
+    """Three rounds are plain, then there are leaps: they get to the same limit sooner."""
     documents = bag(DOCUMENTS, 7)
     step = MeanField(max_rounds=rounds, tolerance=0.0, precision="float64")
     result = _run(step, documents)
-    plain = [
-        _plain(np.bincount(tokens, minlength=7) if tokens else np.zeros(7), BETA, ALPHA, rounds) for tokens in DOCUMENTS
-    ]
+    counts = [np.bincount(tokens, minlength=7) if tokens else np.zeros(7) for tokens in DOCUMENTS]
+    plain = [_plain(row, BETA, ALPHA, plain_rounds) for row in counts]
     theta = np.array([gamma / gamma.sum() for gamma, _, _ in plain])
     np.testing.assert_allclose(result.local, theta, rtol=1e-10)
     np.testing.assert_allclose(result.eta_hat["topics"], sum(counts for _, counts, _ in plain), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(result.bound, sum(bound for _, _, bound in plain), rtol=1e-11)
+
+
+def test_leaps_find_the_limit_of_a_slow_line():
+    """Changes that halve each time point to their limit, and never below alpha."""
+    limit, start = np.array([5.0, 2.0, 0.1]), np.array([1.0, 4.0, 0.3])
+    path = [limit + (start - limit) * 0.5**n for n in range(3)]
+    gamma = path[2].copy()
+    _leap(path[0], path[1], gamma, np.zeros(3))
+    np.testing.assert_allclose(gamma, limit, rtol=1e-12)
+    gamma = path[2].copy()
+    _leap(path[0], path[1], gamma, np.full(3, 0.15))
+    np.testing.assert_allclose(gamma, np.maximum(limit, 0.15), rtol=1e-12)
 
 
 def test_the_bound_never_falls_and_stays_under_the_exact_value():

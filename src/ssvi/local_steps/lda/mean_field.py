@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,21 +16,20 @@ from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towar
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma, exp_digamma, log_gamma
+from ssvi.numerics.special import digamma, exp_digamma_array, log_gamma
 from ssvi.typing import Array
 
 _WIDE_ROUNDS = 3  # over all topics, before those that matter are iterated alone
+_LONGEST_LEAP = 8.0  # in rounds; a leap is a guess, and long ones end in another optimum more often
 _TRACE = 1e-3  # the expected number of a document's tokens that a topic must hold to matter
 _NEGLIGIBLE = 1e-15  # a topic this much rarer than the document's first one counts as absent (and makes no subnormals)
 
 
 @kernel
-def _expected_log_weights(gamma: Array, theta: npt.NDArray[Any]) -> float:
+def _expected_log_weights(gamma: Array, theta: npt.NDArray[Any], work: Array) -> float:
     """Fill theta with exp(psi(gamma_k) - largest) and return the largest psi(gamma_k)."""
     largest = digamma(gamma.max())
-    for k in range(gamma.size):
-        value = exp_digamma(gamma[k], largest)
-        theta[k] = value if value > _NEGLIGIBLE else 0.0
+    exp_digamma_array(gamma, largest, _NEGLIGIBLE, theta, work)
     return largest
 
 
@@ -52,9 +52,10 @@ def _round(
     gamma: Array,
     theta: npt.NDArray[Any],
     pull: npt.NDArray[Any],
+    work: Array,
 ) -> float:
     """Update gamma once; return the sum of its absolute changes."""
-    _expected_log_weights(gamma, theta)
+    _expected_log_weights(gamma, theta, work)
     pull_towards(rows, counts, theta, pull)
     change = 0.0
     for k in range(gamma.size):
@@ -82,6 +83,55 @@ def _narrow(
 
 
 @kernel
+def _leap(start: Array, middle: Array, gamma: Array, alpha: Array) -> None:
+    """Replace gamma, two rounds after `start`, by where the changes so far point (SQUAREM, Varadhan and Roland 2008).
+
+    Rounds shrink the distance to their limit slowly, by about the same factor each: twice as few with leaps between.
+    """
+    squares, bends = 0.0, 1e-300
+    for k in range(gamma.size):
+        change = middle[k] - start[k]
+        squares += change**2
+        bends += ((gamma[k] - middle[k]) - change) ** 2
+    length = min(max(math.sqrt(squares / bends), 1.0), _LONGEST_LEAP)  # 1 is no leap: it ends at gamma
+    for k in range(gamma.size):
+        change = middle[k] - start[k]
+        bend = (gamma[k] - middle[k]) - change
+        gamma[k] = max(alpha[k], start[k] + length * (2.0 * change + length * bend))
+
+
+@kernel
+def _iterate(
+    rows: npt.NDArray[Any],
+    counts: npt.NDArray[Any],
+    alpha: Array,
+    gamma: Array,
+    theta: npt.NDArray[Any],
+    pull: npt.NDArray[Any],
+    work: Array,
+    past: Array,
+    rounds: int,
+    enough: float,
+) -> int:
+    """Update gamma by rounds and leaps, until a round changes it by less than `enough`; return the rounds made."""
+    start, middle = past[0, : gamma.size], past[1, : gamma.size]
+    made = 0
+    while made < rounds:
+        start[:] = gamma
+        change = _round(rows, counts, alpha, gamma, theta, pull, work)
+        made += 1
+        if change < enough or made == rounds:
+            break
+        middle[:] = gamma
+        change = _round(rows, counts, alpha, gamma, theta, pull, work)
+        made += 1
+        if change < enough or made == rounds:
+            break
+        _leap(start, middle, gamma, alpha)
+    return made
+
+
+@kernel
 def mean_field_documents(
     indptr: npt.NDArray[np.int64],
     columns: npt.NDArray[np.uint32],
@@ -98,10 +148,11 @@ def mean_field_documents(
     columns copied together, and a round over all topics has the last word: only if it, too, changes little does the
     document end.
     """
-    n_topics, most = alpha.size, most_entries(indptr)
+    n_topics, most, enough = alpha.size, most_entries(indptr), tolerance * alpha.size
     buffer, narrow_buffer = np.empty((most, n_topics), weights.dtype), np.empty(most * n_topics, weights.dtype)
     theta, pull = np.empty(n_topics, weights.dtype), np.empty(n_topics, weights.dtype)
-    chosen, narrow_alpha, narrow_gamma = np.empty(n_topics, np.int64), np.empty(n_topics), np.empty(n_topics)
+    chosen, work, past = np.empty(n_topics, np.int64), np.empty(n_topics), np.empty((2, n_topics))
+    narrow_alpha, narrow_gamma = np.empty(n_topics), np.empty(n_topics)
     for d in range(indptr.size - 1):
         start, stop = indptr[d], indptr[d + 1]
         own = counts[start:stop]
@@ -110,23 +161,23 @@ def mean_field_documents(
         left = max_rounds
         while left > 0:
             for _ in range(min(_WIDE_ROUNDS, left)):
-                change = _round(rows, own, alpha, gamma[d], theta, pull)
+                change = _round(rows, own, alpha, gamma[d], theta, pull, work)
                 left -= 1
-                if change < tolerance * n_topics:
+                if change < enough:
                     left = 0
                     break
             if left <= 1:
                 continue
             count, narrow = _narrow(rows, alpha, gamma[d], chosen, narrow_buffer)
             if count == 0 or 2 * count > n_topics:
+                left -= _iterate(rows, own, alpha, gamma[d], theta, pull, work, past, left, enough)
                 continue
             for j in range(count):
                 narrow_alpha[j], narrow_gamma[j] = alpha[chosen[j]], gamma[d, chosen[j]]
-            while left > 1:  # one is left for all topics
-                left -= 1
-                change = _round(narrow, own, narrow_alpha[:count], narrow_gamma[:count], theta[:count], pull[:count])
-                if change < 0.5 * tolerance * n_topics:
-                    break
+            left -= _iterate(  # one round is left for all topics
+                narrow, own, narrow_alpha[:count], narrow_gamma[:count], theta[:count], pull[:count], work, past,
+                left - 1, 0.5 * enough,
+            )  # fmt: skip
             for j in range(count):
                 gamma[d, chosen[j]] = narrow_gamma[j]
 
@@ -146,13 +197,13 @@ def mean_field_statistics(
     The statistics lack the factor that a word's weights are.
     """
     buffer = np.empty((most_entries(indptr), alpha.size), weights.dtype)
-    theta = np.empty(alpha.size, weights.dtype)
+    theta, work = np.empty(alpha.size, weights.dtype), np.empty(alpha.size)
     bound = 0.0
     for d in range(indptr.size - 1):
         start, stop = indptr[d], indptr[d + 1]
         words, own = columns[start:stop], counts[start:stop]
         rows = gather(words, weights, buffer)
-        peak = _expected_log_weights(gamma[d], theta)
+        peak = _expected_log_weights(gamma[d], theta, work)
         bound += add_shares(rows, words, own, theta, statistics) + _prior_bound(gamma[d], alpha)
         bound += own.sum() * (peak - digamma(gamma[d].sum()))
     return bound
