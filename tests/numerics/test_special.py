@@ -1,7 +1,15 @@
 import numpy as np
 from scipy import special
 
-from ssvi.numerics.special import digamma, digamma_array, exp_digamma_array, log_gamma, tetragamma, trigamma, trigamma_array
+from ssvi.numerics.special import (
+    digamma,
+    digamma_array,
+    exp_digamma_array,
+    log_gamma,
+    tetragamma,
+    trigamma,
+    trigamma_array,
+)
 
 GRID = np.logspace(-8, 8, 2001)
 
