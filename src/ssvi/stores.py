@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.base import floor
+from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.global_steps.base import Clock, GlobalStep, View
 from ssvi.local_steps.base import Part
 from ssvi.models.base import Block
@@ -118,6 +119,33 @@ def _catch_up(
         taken[column] = step_sizes.size
 
 
+@kernel
+def _move(
+    lam: Array,
+    columns: npt.NDArray[np.int64],
+    current: Array,
+    target: Array,
+    prior: Array,
+    step_size: float,
+    guard: bool,
+    sums: Array,
+) -> int:
+    """Move some columns of lambda and add up where they end; return how many coordinates the guard held back."""
+    held = 0
+    for i in range(columns.size):
+        row = lam[columns[i]]
+        for k in range(row.size):
+            value = (1.0 - step_size) * current[i, k] + step_size * target[i, k]
+            if guard:
+                lowest = floor(current[i, k], prior[i, k])
+                held += int(value < lowest)
+                value = max(value, lowest) if value == value else value  # the engine looks for NaN
+            row[k] = value
+        for k in range(row.size):
+            sums[k] += row[k]
+    return held
+
+
 class ColumnStore(Store):
     """A block of rows of Dirichlet distributions, held column by column.
 
@@ -167,16 +195,11 @@ class ColumnStore(Store):
     ) -> int:
         """Move the columns of the last view; put off the others."""
         lam, chosen, family = self._lam, self._chosen, self._block.family
-        targets = step.target_columns(
-            family, chosen, self._view, lambda task: eta_hat[task] * scale, clock, backend.map
-        )
+        targets = step.target_columns(family, chosen, self._view, Statistics(eta_hat, scale), clock, backend.map)
 
         def move(columns: npt.NDArray[np.int64], current: Array, target: Array, prior: Array) -> tuple[Array, int]:
-            candidate, moved = (1.0 - step_size) * current + step_size * target, 0
-            if step.leaves_domain:
-                candidate, moved = family.project(candidate, current, prior)
-            lam[columns] = candidate
-            return candidate.sum(axis=0), moved
+            sums = np.zeros(lam.shape[1])
+            return sums, _move(lam, columns, current, target, prior, step_size, step.leaves_domain, sums)
 
         def advance(task: slice) -> tuple[Array, int]:
             return move(chosen.columns[task], chosen.lam[task], targets.chosen(task), chosen.prior_of(task))

@@ -6,7 +6,7 @@ from scipy import special
 
 from ssvi import tasks
 from ssvi.families.dirichlet import Dirichlet
-from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.dirichlet_correction import natural_correction
 from ssvi.families.draws import Draw
 from ssvi.numerics.random import derive_keys
@@ -24,9 +24,9 @@ def _correct(chosen, x, seed):
     columns = Dirichlet().columns
     keys = derive_keys(seed, len(tasks.row_tasks(chosen.lam.shape)) + 1)
     draw = columns.draw(chosen.lam, chosen.rest, keys, map)
-    correction = natural_correction(chosen, draw, lambda words: x[words].copy(), map)
+    correction = natural_correction(chosen, draw, Statistics(x / 2, 2.0), map)
     everything = slice(0, len(chosen.lam))
-    return draw, correction.chosen(everything) + x, correction.others(chosen.others(slice(0, chosen.n_others)))
+    return draw, correction.chosen(everything), correction.others(chosen.others(slice(0, chosen.n_others)))
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -24,14 +24,20 @@ from ssvi.typing import Array
 
 
 @kernel
+def floor(current: float, prior: float) -> float:
+    """Return how far a coordinate that must be positive may fall in one step; see `ExponentialFamily.project`."""
+    return min(current, max(0.5 * current, prior))
+
+
+@kernel
 def _raise_to_floor(candidate: Array, current: Array, prior: Array, positive: npt.NDArray[np.bool_]) -> int:
     """Keep the coordinates that must be positive above their floor; return how many were below it."""
     guarded = 0
     for row in range(candidate.shape[0]):
         for column in range(candidate.shape[1]):
-            floor = min(current[row, column], max(0.5 * current[row, column], prior[row, column]))
-            if positive[column] and candidate[row, column] < floor:
-                candidate[row, column] = floor
+            lowest = floor(current[row, column], prior[row, column])
+            if positive[column] and candidate[row, column] < lowest:
+                candidate[row, column] = lowest
                 guarded += 1
     return guarded
 

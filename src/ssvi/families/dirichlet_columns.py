@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -95,6 +96,19 @@ class Columns:
     def prior_of(self, task: slice) -> Array:
         """Return eta of some of them."""
         return self.prior[self.columns[task]]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """eta-hat of some columns: `counts`, a row each, times `scale`."""
+
+    counts: npt.NDArray[Any]
+    scale: float
+
+    def of(self, task: slice) -> Array:
+        """Return eta-hat of some of them."""
+        eta_hat: Array = self.counts[task] * self.scale
+        return eta_hat
 
 
 class DirichletColumns:

@@ -9,14 +9,15 @@ that coordinate's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.draws import Draw
+from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_slopes import inverse_curvature, slopes
 from ssvi.numerics.special import inverse_trigamma_growth
@@ -28,42 +29,79 @@ _LOG_NEGLIGIBLE = math.log(_NEGLIGIBLE)
 
 
 @kernel
+def _rows_with_largest(lam: Array, largest: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Tell which rows hold the largest lambda of any distribution."""
+    found = np.zeros(lam.shape[0], np.bool_)
+    for row in largest:
+        if row >= 0:
+            found[row] = True
+    return found
+
+
+@kernel
+def _add_row(
+    row: int,
+    lam: Array,
+    inverse: Array,
+    largest: npt.NDArray[np.int64],
+    has_largest: bool,
+    lam_sums: Array,
+    inverse_sums: Array,
+) -> None:
+    """Fill a row of 1 / psi', and add it and lambda to sums, but for distributions whose largest lambda is in it."""
+    for k in range(lam.size):
+        inverse[k] = inverse_curvature(lam[k])
+    if has_largest:
+        for k in range(lam.size):
+            if row != largest[k]:
+                lam_sums[k] += lam[k]
+                inverse_sums[k] += inverse[k]
+        return
+    for k in range(lam.size):
+        lam_sums[k] += lam[k]
+        inverse_sums[k] += inverse[k]
+
+
+@kernel
 def _pull_back(
     lam: Array,
     draws: Array,
     log_totals: Array,
-    x: Array,
+    counts: npt.NDArray[Any],
+    scale: float,
     sums: Array,
     largest: npt.NDArray[np.int64],
     gradient: Array,
     inverse: Array,
     totals: Array,
 ) -> None:
-    """Fill g = w (x - beta sum x) and 1 / psi', and add up what the Fisher solve needs.
+    """Fill g = w (x - beta sum x) and 1 / psi', and add up what the Fisher solve needs; x = counts times scale.
 
     Words without counts whose beta is below `_NEGLIGIBLE` have g = 0: what they would add to V x is less than that
     share of the counts, times |log x|. `totals` receives, for each distribution, the sums of lambda and of 1 / psi'
     over all words but the one with the largest lambda, whose row is `largest`, and the sum of g / psi'.
     """
     size = lam.shape[1]
-    shapes, log_x, found = np.empty(size), np.empty(size), np.empty(size)
-    place = np.empty(size, np.int64)
+    shapes, log_x, log_beta = np.empty(size), np.empty(size), np.empty(size)
+    found, place = np.empty(size), np.empty(size, np.int64)
+    has_largest = _rows_with_largest(lam, largest)
     for v in range(lam.shape[0]):
         count = 0
         for k in range(size):
             gradient[v, k] = 0.0
-            shapes[count], log_x[count], place[count] = lam[v, k], draws[v, k] + log_totals[k], k
-            count += int((x[v, k] != 0.0) | (draws[v, k] > _LOG_NEGLIGIBLE))
+            shapes[count], log_x[count] = lam[v, k], draws[v, k] + log_totals[k]
+            log_beta[count], place[count] = draws[v, k], k
+            count += int((counts[v, k] != 0) | (draws[v, k] > _LOG_NEGLIGIBLE))
         slopes(shapes[:count], log_x[:count], found[:count])
         for j in range(count):
+            log_beta[j] = fast_exp(log_beta[j])
+        for j in range(count):
             k = place[j]
-            gradient[v, k] = found[j] * (x[v, k] - math.exp(draws[v, k]) * sums[k])
+            gradient[v, k] = found[j] * (counts[v, k] * scale - log_beta[j] * sums[k])
+        _add_row(v, lam[v], inverse[v], largest, has_largest[v], totals[0], totals[1])
+        own, inverses, sums_of_both = gradient[v], inverse[v], totals[2]
         for k in range(size):
-            inverse[v, k] = inverse_curvature(lam[v, k])
-            other = 0.0 if v == largest[k] else 1.0
-            totals[0, k] += other * lam[v, k]
-            totals[1, k] += other * inverse[v, k]
-            totals[2, k] += gradient[v, k] * inverse[v, k]
+            sums_of_both[k] += own[k] * inverses[k]
 
 
 @kernel
@@ -76,23 +114,33 @@ def _find_largest(lam: Array, largest: Array, rows: npt.NDArray[np.int64]) -> No
 
 
 @kernel
-def _complete(gradient: Array, shift: Array, inverse: Array, x: Array) -> None:
-    """Replace x by (g + shift) / psi' - x."""
-    for v in range(x.shape[0]):
-        for k in range(x.shape[1]):
-            x[v, k] = (gradient[v, k] + shift[k]) * inverse[v, k] - x[v, k]
+def _complete(
+    lam: Array,
+    gradient: Array,
+    shift: Array,
+    inverse: Array,
+    counts: npt.NDArray[Any],
+    scale: float,
+    ramp: float,
+    softening: float,
+    out: Array,
+) -> None:
+    """Fill `out` with x + k (V x - x), k = ramp lambda / (lambda + softening)."""
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            x = counts[v, k] * scale
+            corrected = (gradient[v, k] + shift[k]) * inverse[v, k]
+            out[v, k] = x + ramp * lam[v, k] / (lam[v, k] + softening) * (corrected - x)
 
 
 @kernel
 def _add_up(lam: Array, largest: npt.NDArray[np.int64], totals: Array) -> None:
     """Do for the words not chosen what `_pull_back` does for the others; the last sum is of 1 / psi' alone."""
+    inverse, has_largest, sums = np.empty(lam.shape[1]), _rows_with_largest(lam, largest), totals[2]
     for v in range(lam.shape[0]):
-        for k in range(lam.shape[1]):
-            inverse = inverse_curvature(lam[v, k])
-            other = 0.0 if v == largest[k] else 1.0
-            totals[0, k] += other * lam[v, k]
-            totals[1, k] += other * inverse
-            totals[2, k] += inverse
+        _add_row(v, lam[v], inverse, largest, has_largest[v], totals[0], totals[1])
+        for k in range(inverse.size):
+            sums[k] += inverse[k]
 
 
 @kernel
@@ -104,22 +152,26 @@ def _complete_others(lam: Array, common: Array, out: Array) -> None:
 
 @dataclass(frozen=True)
 class ColumnCorrection:
-    """V x - x, by tasks of the chosen words, and for any others."""
+    """V x, by tasks of the chosen words, and for any others."""
 
+    _lam: Array
     _gradient: Array
     _inverse: Array
     _shift: Array
     _common: Array
-    _x: Callable[[slice], Array]
+    _x: Statistics
 
-    def chosen(self, words: slice) -> Array:
-        """Return it for a task of the chosen words."""
-        result = self._x(words)
-        _complete(self._gradient[words], self._shift, self._inverse[words], result)
-        return result
+    def chosen(self, words: slice, ramp: float = 1.0, softening: float = 0.0) -> Array:
+        """Return x + k (V x - x) for a task of the chosen words, with k = ramp lambda / (lambda + softening)."""
+        out = np.empty(self._gradient[words].shape)
+        _complete(
+            self._lam[words], self._gradient[words], self._shift, self._inverse[words], self._x.counts[words],
+            self._x.scale, ramp, softening, out,
+        )  # fmt: skip
+        return out
 
     def others(self, lam: Array) -> Array:
-        """Return it for words that were not chosen, whose lambda is given."""
+        """Return V x for words that were not chosen, whose lambda is given; x is 0 there."""
         out = np.empty(lam.shape)
         _complete_others(lam, self._common, out)
         return out
@@ -146,7 +198,7 @@ class _Survey:
     row: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, chosen: Columns, x: Callable[[slice], Array], each: Each) -> _Survey:
+    def of(cls, chosen: Columns, x: Statistics, each: Each) -> _Survey:
         """Go over all words once."""
 
         def look(lam: Array) -> tuple[Array, npt.NDArray[np.int64]]:
@@ -155,7 +207,7 @@ class _Survey:
             return largest, rows
 
         tasks, other_tasks = _tasks(chosen)
-        sums = sum(each(lambda words: x(words).sum(axis=0), tasks), np.zeros(chosen.lam.shape[1]))
+        sums = sum(each(lambda words: x.counts[words].sum(axis=0), tasks), np.zeros(chosen.lam.shape[1])) * x.scale
         found = [*each(lambda words: look(chosen.lam[words]), tasks)]
         found += each(lambda words: look(chosen.others(words)), other_tasks)
         task = np.argmax([largest for largest, _ in found], axis=0)
@@ -168,8 +220,8 @@ class _Survey:
         return np.where(self.task == task, self.row, -1)
 
 
-def natural_correction(chosen: Columns, draw: Draw, x: Callable[[slice], Array], each: Each) -> ColumnCorrection:
-    """Return V x - x; `x` gives the rows of a task of the chosen words, as a new array."""
+def natural_correction(chosen: Columns, draw: Draw, x: Statistics, each: Each) -> ColumnCorrection:
+    """Return V x."""
     n, survey = chosen.lam.shape[1], _Survey.of(chosen, x, each)
     gradient, inverse = np.empty(chosen.lam.shape), np.empty(chosen.lam.shape)
     tasks, other_tasks = _tasks(chosen)
@@ -177,8 +229,8 @@ def natural_correction(chosen: Columns, draw: Draw, x: Callable[[slice], Array],
     def pull_back(number: int) -> Array:
         words, totals = tasks[number], np.zeros((3, n))
         _pull_back(
-            chosen.lam[words], draw.stats[words], draw.hidden[0], x(words), survey.sums, survey.rows_in(number),
-            gradient[words], inverse[words], totals,
+            chosen.lam[words], draw.stats[words], draw.hidden[0], x.counts[words], x.scale,
+            survey.sums, survey.rows_in(number), gradient[words], inverse[words], totals,
         )  # fmt: skip
         return totals
 
@@ -198,7 +250,7 @@ def natural_correction(chosen: Columns, draw: Draw, x: Callable[[slice], Array],
         others, others_inverse = inside[:2] + outside[:2]
         growth = [inverse_trigamma_growth(*pair) for pair in zip(survey.largest, others, strict=True)]
         shift = (inside[2] + common * outside[2]) / (np.array(growth) - others_inverse)
-    return ColumnCorrection(gradient, inverse, shift, common + shift, x)
+    return ColumnCorrection(chosen.lam, gradient, inverse, shift, common + shift, x)
 
 
 def _tasks(chosen: Columns) -> tuple[list[slice], list[slice]]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.draws import Draw
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
@@ -106,19 +106,19 @@ class GlobalStep(ABC):
         family: ExponentialFamily,
         chosen: Columns,
         view: View,
-        eta_hat: Callable[[slice], Array],
+        eta_hat: Statistics,
         clock: Clock,
         each: Each,
     ) -> ColumnTargets:
-        """Return the targets of some columns and of all others; `eta_hat` gives that of a task of the chosen ones.
+        """Return the targets of some columns, of which eta-hat is given, and of all others.
 
         For a step that sees everything the columns are all there are, and this is `target`, turned round.
         """
         if not self.sees_everything:
-            return ColumnTargets(lambda task: chosen.prior_of(task) + eta_hat(task))
+            return ColumnTargets(lambda task: chosen.prior_of(task) + eta_hat.of(task))
         everything = slice(0, len(chosen.columns))
         draw = None if view.draw is None else Draw(view.draw.stats.T, view.draw.hidden[0])
         rows = View(view.stats.T, draw)
         prior, lam = chosen.prior_of(everything).T, chosen.lam.T
-        whole = self.target(family, prior, lam, rows, eta_hat(everything).T, clock).T
+        whole = self.target(family, prior, lam, rows, eta_hat.of(everything).T, clock).T
         return ColumnTargets(lambda task: whole[task])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ssvi.families.base import ExponentialFamily
-from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.dirichlet_correction import natural_correction
 from ssvi.global_steps.base import Clock, ColumnTargets, GlobalStep, View
 from ssvi.numerics.random import Keys
@@ -76,8 +75,11 @@ class Ssvi(GlobalStep):
 
     def _share(self, family: ExponentialFamily, lam: Array, clock: Clock) -> Array | float:
         """Return k."""
-        ramp = 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
-        return ramp / (1.0 + self.softening / family.shapes(lam))
+        return self._ramp(clock) / (1.0 + self.softening / family.shapes(lam))
+
+    def _ramp(self, clock: Clock) -> float:
+        """Return r."""
+        return 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
 
     @property
     def sees_everything(self) -> bool:
@@ -89,7 +91,7 @@ class Ssvi(GlobalStep):
         family: ExponentialFamily,
         chosen: Columns,
         view: View,
-        eta_hat: Callable[[slice], Array],
+        eta_hat: Statistics,
         clock: Clock,
         each: Each,
     ) -> ColumnTargets:
@@ -102,10 +104,10 @@ class Ssvi(GlobalStep):
             return super().target_columns(family, chosen, view, eta_hat, clock, each)
         assert view.draw is not None, "SSVI's target needs the draw that its view came from"
         correction = natural_correction(chosen, view.draw, eta_hat, each)
+        ramp = self._ramp(clock)
 
         def target(task: slice) -> Array:
-            share = self._share(family, chosen.lam[task], clock)
-            result: Array = chosen.prior_of(task) + eta_hat(task) + share * correction.chosen(task)
+            result: Array = chosen.prior_of(task) + correction.chosen(task, ramp, self.softening)
             return result
 
         def others(lam: Array, prior: Array) -> Array:

@@ -27,6 +27,11 @@ def vector_kernel(function: Function) -> Function:
     return _compile(function, fastmath=_REASSOCIATE)
 
 
+def fused_kernel(function: Function) -> Function:
+    """Compile `function` as `kernel` does, and let a product and a sum be one instruction with one rounding."""
+    return _compile(function, fastmath={"contract"})
+
+
 def intrinsic(function: Callable[..., Any]) -> Any:
     """Turn `function`, which writes LLVM instructions, into something that kernels can call."""
     return extending.intrinsic(function)

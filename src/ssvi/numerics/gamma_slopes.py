@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from ssvi.numerics.bits import fast_exp, fast_log
-from ssvi.numerics.compile import kernel
+from ssvi.numerics.compile import fused_kernel, kernel
 from ssvi.numerics.gamma_quantile import TEMME, log_quantile_derivative
 from ssvi.typing import Array
 
@@ -35,7 +35,7 @@ _D0 = tuple(n * value for n, value in enumerate(_C0) if n)
 _D1 = tuple(n * value for n, value in enumerate(_C1) if n)
 
 
-@kernel
+@fused_kernel
 def _slopes(shapes: Array, log_x: Array, slopes: Array) -> None:
     """Fill `slopes` with w, or -1 where it is to be computed exactly."""
     for i in range(shapes.size):
@@ -44,10 +44,10 @@ def _slopes(shapes: Array, log_x: Array, slopes: Array) -> None:
         raised = s + 8.0 if small else s
         x, log_raised, y = fast_exp(log_value), fast_log(raised), 1.0 / raised
         y2 = y * y
-        psi = log_raised - 0.5 * y - y2 * (1 / 12 - y2 * (1 / 120 - y2 * (1 / 252 - y2 / 240)))
+        psi = log_raised - 0.5 * y - y2 * (1 / 12 - y2 * (1 / 120 - y2 * (1 / 252 - y2 * (1 / 240))))
         # eta, with (mu - log(1 + mu)) / mu^2 as a series where it would cancel.
         mu, log_ratio = x * y - 1.0, log_value - log_raised
-        near = 1 / 8 - mu * (1 / 9 - mu * (1 / 10 - mu * (1 / 11 - mu * (1 / 12 - mu * (1 / 13 - mu / 14)))))
+        near = 1 / 8 - mu * (1 / 9 - mu * (1 / 10 - mu * (1 / 11 - mu * (1 / 12 - mu * (1 / 13 - mu * (1 / 14))))))
         near = 1 / 2 - mu * (1 / 3 - mu * (1 / 4 - mu * (1 / 5 - mu * (1 / 6 - mu * (1 / 7 - mu * near)))))
         far = (mu - log_ratio) / max(mu * mu, 1e-300)
         size = math.sqrt(2.0 * (near if abs(mu) < 0.2 else far)) * abs(mu)
@@ -82,14 +82,23 @@ def _slopes(shapes: Array, log_x: Array, slopes: Array) -> None:
         total, slope = zeroth + y * (first + y * second), zeroth_slope + y * first_slope
         drift = (first + 2.0 * second * y) * y2
         bracket = ratio - 0.5 * e + total * (log_ratio - 0.5 * y) - slope * ratio * y - drift
-        w = (1.0 + y * (1 / 12 + y * (1 / 288 - y * 139 / 51840))) * bracket * y
+        w = (1.0 + y * (1 / 12 + y * (1 / 288 - y * (139 / 51840)))) * bracket * y
         # Back down to the shape.
-        lower, low_w = raised, w
-        for _ in range(8):
-            lower -= 1.0
-            inverse = 1.0 / lower
-            low_w = (x * low_w - log_value + psi) * inverse
-            psi -= inverse
+        lower, low_w = raised - 1.0, w
+        for _ in range(2):
+            # Four steps with one division, from which the inverses of all four shapes follow.
+            first_two, last_two = lower * (lower - 1.0), (lower - 2.0) * (lower - 3.0)
+            every = 1.0 / (first_two * last_two)
+            inverse_first, inverse_last = last_two * every, first_two * every
+            for inverse in (
+                (lower - 1.0) * inverse_first,
+                lower * inverse_first,
+                (lower - 3.0) * inverse_last,
+                (lower - 2.0) * inverse_last,
+            ):
+                low_w = (x * low_w - log_value + psi) * inverse
+                psi -= inverse
+            lower -= 4.0
         exact = x > 2.0 * s + 4.0 if small else size > 1.0
         slopes[i] = -1.0 if exact else (low_w if small else w)
 
@@ -105,7 +114,7 @@ def slopes(shapes: Array, log_x: Array, out: Array) -> None:
                 out[i] = log_quantile_derivative(shapes[i], log_x[i])
 
 
-@kernel
+@fused_kernel
 def inverse_curvature(s: float) -> float:
     """Return 1 / psi'(s), to nine digits: four steps of the recurrence and the asymptotic series."""
     a, b, c, d = s * s, (s + 1.0) * (s + 1.0), (s + 2.0) * (s + 2.0), (s + 3.0) * (s + 3.0)
@@ -113,5 +122,5 @@ def inverse_curvature(s: float) -> float:
     near = ((a + b) * (c * d) + (c + d) * (a * b)) / ((a * b) * (c * d))
     y = 1.0 / (s + 4.0)
     y2 = y * y
-    tail = y2 * (1 / 30 - y2 * (1 / 42 - y2 * (1 / 30 - y2 * (5 / 66 - y2 * (691 / 2730 - y2 * 7 / 6)))))
+    tail = y2 * (1 / 30 - y2 * (1 / 42 - y2 * (1 / 30 - y2 * (5 / 66 - y2 * (691 / 2730 - y2 * (7 / 6))))))
     return 1.0 / (near + y * (1.0 + 0.5 * y + y2 * (1 / 6 - tail)))

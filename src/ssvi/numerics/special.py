@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.bits import fast_exp
-from ssvi.numerics.compile import kernel
+from ssvi.numerics.compile import fused_kernel, kernel
 
 _LARGE = 8.0
 
@@ -37,7 +37,7 @@ def digamma(x: float) -> float:
     return result + math.log(x) - 0.5 / x - tail
 
 
-@kernel
+@fused_kernel
 def _digamma_less_log(x: float) -> float:
     """Return psi(x) - log(x + 6) for x > 0, without a branch.
 
