@@ -69,7 +69,7 @@ class WholeStore(Store):
         def view(rows: slice) -> View:
             return step.view(self._block.family, lam[rows], keys[rows.start * rows_below : rows.stop * rows_below])
 
-        self._view = View.join(list(backend.map(view, row_tasks(shape))))
+        self._view = View.join(backend.each(view, row_tasks(shape)))
         return self._view.stats
 
     def advance(
@@ -89,7 +89,7 @@ class WholeStore(Store):
             updated[rows], moved = block.family.project(candidate, current, prior)
             return moved
 
-        guarded = sum(backend.map(advance, row_tasks(block.shape)))
+        guarded = sum(backend.each(advance, row_tasks(block.shape)))
         self._lam = updated
         return guarded
 
@@ -187,7 +187,7 @@ class ColumnStore(Store):
             rest = np.maximum(self.totals - current.sum(axis=0), least)
         self._chosen = self._choose(columns, current, rest)
         keys = derive_keys(key, len(row_tasks(current.shape)) + 1)
-        self._view = step.view_columns(self._block.family, self._chosen, keys, backend.map)
+        self._view = step.view_columns(self._block.family, self._chosen, keys, backend.each)
         return Part(columns, self._view.stats)
 
     def advance(
@@ -195,7 +195,7 @@ class ColumnStore(Store):
     ) -> int:
         """Move the columns of the last view; put off the others."""
         lam, chosen, family = self._lam, self._chosen, self._block.family
-        targets = step.target_columns(family, chosen, self._view, Statistics(eta_hat, scale), clock, backend.map)
+        targets = step.target_columns(family, chosen, self._view, Statistics(eta_hat, scale), clock, backend.each)
 
         def move(columns: npt.NDArray[np.int64], current: Array, target: Array, prior: Array) -> tuple[Array, int]:
             sums = np.zeros(lam.shape[1])
@@ -210,10 +210,10 @@ class ColumnStore(Store):
             prior = self._prior[columns]
             return move(columns, current, targets.others(current, prior), prior)
 
-        results = list(backend.map(advance, row_tasks(chosen.lam.shape)))
+        results = backend.each(advance, row_tasks(chosen.lam.shape))
         rest = np.zeros_like(chosen.rest)
         if targets.others is not None:
-            results += backend.map(advance_others, row_tasks((chosen.n_others, lam.shape[1])))
+            results += backend.each(advance_others, row_tasks((chosen.n_others, lam.shape[1])))
         elif chosen.n_others:
             prior = self._prior_totals - self._prior[chosen.columns].sum(axis=0)
             rest = (1.0 - step_size) * chosen.rest + step_size * prior
@@ -243,7 +243,7 @@ class ColumnStore(Store):
             if not everything:
                 out[task] = self._lam[columns[task]]
 
-        run_all(backend.map, gather, row_tasks(out.shape))
+        run_all(backend.each, gather, row_tasks(out.shape))
         return out
 
     def _choose(self, columns: npt.NDArray[np.int64], current: Array, rest: Array) -> Columns:

@@ -12,6 +12,8 @@ def test_results_come_in_the_order_of_the_tasks(n_jobs):
     with Threads(n_jobs) as backend:
         assert list(backend.map(lambda task: task * task, range(50))) == [task * task for task in range(50)]
         assert list(backend.map(str, [])) == []
+        assert backend.each(lambda task: task * task, range(50)) == [task * task for task in range(50)]
+        assert backend.each(str, []) == []
 
 
 def test_errors_reach_the_caller():
@@ -20,6 +22,8 @@ def test_errors_reach_the_caller():
 
     with Threads(2) as backend, pytest.raises(KeyError):
         list(backend.map(fail, [1, 2, 3]))
+    with Threads(2) as backend, pytest.raises(KeyError):
+        backend.each(fail, [1, 2, 3])
 
 
 def test_n_jobs_counts_as_in_scikit_learn():

@@ -31,7 +31,11 @@ class Backend(ABC):
 
     @abstractmethod
     def map(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
-        """Yield function(task) for each task, in the order of the tasks."""
+        """Yield function(task) for each task, in the order of the tasks, with few results alive at a time."""
+
+    def each(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Return function(task) for each task: for tasks that are short, or whose results are small."""
+        return list(self.map(function, tasks))
 
     def map_reduce(
         self,
@@ -50,7 +54,7 @@ class Backend(ABC):
         caller; with whole views, whole arrays.
         """
         parts = _parts(local_step, views, batch)
-        prepared = local_step.prepare(model, parts, batch, self.map)
+        prepared = local_step.prepare(model, parts, batch, self.each)
         if local_step.counts and not want_local:
             total = self._count(local_step, model, prepared, batch, keys)
         else:
@@ -60,12 +64,12 @@ class Backend(ABC):
 
     def map_local(self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys) -> Array:
         """Run a local step for what it finds on each document, and let eta-hat go."""
-        prepared = local_step.prepare(model, _parts(local_step, views, batch), batch, self.map)
+        prepared = local_step.prepare(model, _parts(local_step, views, batch), batch, self.each)
 
         def run(shard: slice) -> Array:
             return local_step.local(model, prepared, shard.start, shard.stop, keys[shard])
 
-        return np.concatenate(list(self.map(run, shards(batch.costs()))))
+        return np.concatenate(self.each(run, shards(batch.costs())))
 
     def run_shards(
         self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys
@@ -89,7 +93,7 @@ class Backend(ABC):
             local_step.count(model, prepared, shard.start, shard.stop, keys[shard], own)
             idle.append(own)
 
-        run_all(self.map, run, shards(batch.costs()))
+        run_all(self.each, run, shards(batch.costs()))
         totals = idle.pop()
         for other in idle:
             for name, counts in other.items():

@@ -33,6 +33,33 @@ class Threads(Backend):
         while pending:
             yield pending.popleft().result()
 
+    def each(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Return all results, in the order of the tasks.
+
+        The calling thread works as well: handing every task over and waiting for it would cost as much as a short one.
+        """
+        if self._pool is None or len(tasks) < 2:
+            return list(map(function, tasks))
+        results: list[Any] = [None] * len(tasks)
+        left = deque(enumerate(tasks))
+
+        def work() -> None:
+            while left:
+                try:
+                    number, task = left.popleft()
+                except IndexError:  # another thread has taken the last one
+                    return
+                results[number] = function(task)
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(tasks)) - 1)]
+        try:
+            work()
+        finally:
+            left.clear()  # after an error nobody begins anything new
+            for helper in helpers:
+                helper.result()
+        return results
+
     def __enter__(self) -> Self:
         return self
 

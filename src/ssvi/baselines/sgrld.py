@@ -116,7 +116,7 @@ class Sgrld:
         def move(rows: slice) -> None:
             langevin(theta[rows], counts[rows], self.model.eta, step_size, keys[rows], moved[rows])
 
-        run_all(self.backend.map, move, row_tasks(theta.shape))
+        run_all(self.backend.each, move, row_tasks(theta.shape))
         return moved
 
 

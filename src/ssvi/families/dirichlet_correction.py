@@ -108,9 +108,19 @@ def _pull_back(
 def _find_largest(lam: Array, largest: Array, rows: npt.NDArray[np.int64]) -> None:
     """Fill in the largest lambda of each distribution, and its row (the first, of several)."""
     for v in range(lam.shape[0]):
-        for k in range(lam.shape[1]):
-            if lam[v, k] > largest[k]:
-                largest[k], rows[k] = lam[v, k], v
+        own = lam[v]
+        for k in range(own.size):
+            larger = own[k] > largest[k]
+            largest[k] = own[k] if larger else largest[k]
+            rows[k] = v if larger else rows[k]
+
+
+@kernel
+def _add_counts(counts: npt.NDArray[Any], sums: Array) -> None:
+    for v in range(counts.shape[0]):
+        own = counts[v]
+        for k in range(own.size):
+            sums[k] += own[k]
 
 
 @kernel
@@ -206,10 +216,16 @@ class _Survey:
             _find_largest(lam, largest, rows)
             return largest, rows
 
+        def look_at(words: slice) -> tuple[Array, tuple[Array, npt.NDArray[np.int64]]]:
+            sums = np.zeros(chosen.lam.shape[1])
+            _add_counts(x.counts[words], sums)
+            return sums, look(chosen.lam[words])
+
         tasks, other_tasks = _tasks(chosen)
-        sums = sum(each(lambda words: x.counts[words].sum(axis=0), tasks), np.zeros(chosen.lam.shape[1])) * x.scale
-        found = [*each(lambda words: look(chosen.lam[words]), tasks)]
+        inside = list(each(look_at, tasks))
+        found = [own for _, own in inside]
         found += each(lambda words: look(chosen.others(words)), other_tasks)
+        sums = sum((own for own, _ in inside), np.zeros(chosen.lam.shape[1])) * x.scale
         task = np.argmax([largest for largest, _ in found], axis=0)
         every = np.arange(len(task))
         largest = np.array([largest for largest, _ in found])[task, every]
