@@ -248,19 +248,17 @@ class ColumnStore(Store):
 
     def _choose(self, columns: npt.NDArray[np.int64], current: Array, rest: Array) -> Columns:
         """Return some columns for a global step, with a way to all others."""
-        left_out = np.ones(len(self._lam), dtype=np.bool_)
-        left_out[columns] = False
-        self._left_out = np.flatnonzero(left_out)
+        is_left_out = np.ones(len(self._lam), dtype=np.bool_)
+        is_left_out[columns] = False
+        self._left_out = left_out = np.flatnonzero(is_left_out)
+        # What the function needs, and not this store itself: a cycle would keep its arrays alive after the fit.
+        lam, prior, taken, step_sizes = self._lam, self._prior, self._taken, self._step_sizes[: self._n_steps]
 
         def others(task: slice) -> Array:
-            return self._up_to_date(self._left_out[task])
+            _catch_up(lam, prior, taken, step_sizes, left_out[task])
+            return lam[left_out[task]]
 
-        return Columns(columns, current, rest, self._prior, others, len(self._left_out))
-
-    def _up_to_date(self, columns: npt.NDArray[np.int64]) -> Array:
-        """Return some columns' lambda, a row each, after all steps that are over."""
-        _catch_up(self._lam, self._prior, self._taken, self._step_sizes[: self._n_steps], columns)
-        return self._lam[columns]
+        return Columns(columns, current, rest, self._prior, others, len(left_out))
 
     def _remember(self, step_size: float) -> None:
         """Write down a step that columns may have to catch up on."""

@@ -39,6 +39,20 @@ def test_slice_and_take():
     np.testing.assert_array_equal(_dense(part.take(np.array([2, 0]))), COUNTS[[3, 1]])
 
 
+@pytest.mark.parametrize("at_once", [2, 1_000])
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_sums_of_documents_and_of_words(at_once, dtype, monkeypatch):
+    """Documents without words at both ends and between others, whole corpora and slices of them."""
+    monkeypatch.setattr("ssvi.data.documents._ENTRIES_AT_ONCE", at_once)
+    matrix = np.random.default_rng(0).poisson(0.5, (30, 4)).astype(dtype)
+    matrix[[0, 7, 8, 20, 29]] = 0
+    documents = Documents.from_matrix(matrix)
+    for start, stop in ((0, 30), (0, 1), (7, 9), (5, 21), (8, 30), (3, 3)):
+        own = documents.slice(start, stop)
+        np.testing.assert_array_equal(own.lengths(), matrix[start:stop].sum(axis=1))
+        np.testing.assert_array_equal(own.column_sums(), matrix[start:stop].sum(axis=0))
+
+
 def test_is_whole():
     assert Documents.from_matrix(COUNTS).is_whole()
     assert Documents.from_matrix(COUNTS.astype(float)).is_whole()

@@ -11,6 +11,8 @@ from scipy import sparse
 
 from ssvi.numerics.random import Keys
 
+_ENTRIES_AT_ONCE = 1 << 20  # where temporary arrays would be as long as the corpus
+
 
 @dataclass(frozen=True)
 class Documents:
@@ -77,15 +79,21 @@ class Documents:
 
     def lengths(self) -> npt.NDArray[np.float64]:
         """Return the number of words (the sum of counts) of each document."""
-        tight = self.tight()
-        rows = np.repeat(np.arange(len(self)), self.costs())
-        lengths: npt.NDArray[Any] = np.bincount(rows, weights=tight.counts, minlength=len(self))
-        return lengths.astype(np.float64, copy=False)
+        lengths = np.zeros(len(self))
+        filled = self.costs() > 0
+        if filled.any():
+            # A sum goes on to the next beginning: documents without entries have none.
+            stop = self.indptr[-1]
+            lengths[filled] = np.add.reduceat(self.counts[:stop], self.indptr[:-1][filled], dtype=np.float64)
+        return lengths
 
     def column_sums(self) -> npt.NDArray[np.float64]:
         """Return the sum of counts of each word."""
-        tight = self.tight()
-        return np.bincount(tight.words, weights=tight.counts, minlength=self.n_words).astype(np.float64, copy=False)
+        tight, sums = self.tight(), np.zeros(self.n_words)
+        for start in range(0, len(tight.words), _ENTRIES_AT_ONCE):  # each takes two arrays of doubles
+            own = slice(start, start + _ENTRIES_AT_ONCE)
+            sums += np.bincount(tight.words[own], weights=tight.counts[own], minlength=self.n_words)
+        return sums
 
     def is_whole(self) -> bool:
         """Tell whether every count is a whole number."""
