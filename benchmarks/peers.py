@@ -25,8 +25,8 @@ class Peer(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, n_topics: int, threads: int) -> None:
-        self.n_topics, self.threads = n_topics, threads
+    def __init__(self, n_topics: int, threads: int, alpha: float = ALPHA) -> None:
+        self.n_topics, self.threads, self.alpha = n_topics, threads, alpha
 
     @abstractmethod
     def fit(self, documents: Documents, stops: Sequence[int]) -> Iterator[tuple[int, float, Array]]:
@@ -50,7 +50,7 @@ class ScikitLearn(Peer):
         for passes in stops:
             self.model = LatentDirichletAllocation(
                 self.n_topics,
-                doc_topic_prior=ALPHA,
+                doc_topic_prior=self.alpha,
                 topic_word_prior=ETA,
                 learning_method="online",
                 learning_offset=10.0,
@@ -94,7 +94,7 @@ class Gensim(Peer):
     def _settings(self) -> dict[str, Any]:
         return {
             "num_topics": self.n_topics,
-            "alpha": np.full(self.n_topics, ALPHA),
+            "alpha": np.full(self.n_topics, self.alpha),
             "eta": ETA,
             "eval_every": None,
             "random_state": 0,
@@ -130,7 +130,7 @@ class Tomotopy(Peer):
         import tomotopy
 
         warnings.filterwarnings("ignore", message="The training result may differ")
-        self.model = tomotopy.LDAModel(k=self.n_topics, alpha=ALPHA, eta=ETA, seed=1)
+        self.model = tomotopy.LDAModel(k=self.n_topics, alpha=self.alpha, eta=ETA, seed=1)
         self.model.optim_interval = 0
         for words in _texts(documents):
             self.model.add_doc(words)

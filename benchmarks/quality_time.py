@@ -75,8 +75,8 @@ def _fits(split: Split, options: argparse.Namespace) -> dict[str, Iterator[tuple
         stops = options.passes if name in _MAIN else options.fewer_passes
         fits[name] = _watch(_model(options, max_iter=max(stops), verbose=0, **parameters), matrix, stops)
     stops = [stop for stop in (10, 20, 30, 60, 100, 150, 200, 300, 400, 500) if stop <= options.iterations]
-    peers: list[tuple[type[Peer], Sequence[int]]] = [(ScikitLearn, [1]), (Gensim, [1]), (GensimMulticore, [1])]
-    for kind, own in [*peers, (Tomotopy, stops)]:
+    peers: dict[type[Peer], Sequence[int]] = {ScikitLearn: [1], Gensim: [1], GensimMulticore: [1], Tomotopy: stops}
+    for kind, own in peers.items():
         fits[kind.name] = kind(options.topics, options.threads).fit(split.train, own)
     return fits
 
