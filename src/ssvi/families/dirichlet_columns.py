@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ssvi.families.draws import Draw
 from ssvi.numerics.bits import fast_exp, fast_log
-from ssvi.numerics.compile import kernel
+from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.gamma_variates import log_gamma_batch, log_gamma_variate
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, digamma_array
@@ -28,6 +28,7 @@ from ssvi.typing import Array
 @kernel
 def _add_exponentials(log_values: Array, largest: Array, totals: Array) -> None:
     """Fill `totals` with the sums over words of exp(log_values - largest)."""
+    widest_vectors()
     totals[:] = 0.0
     for v in range(log_values.shape[0]):
         for k in range(log_values.shape[1]):

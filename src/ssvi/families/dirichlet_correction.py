@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.draws import Draw
 from ssvi.numerics.bits import fast_exp
-from ssvi.numerics.compile import kernel
+from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.gamma_slopes import inverse_curvature, slopes
 from ssvi.numerics.special import inverse_trigamma_growth
 from ssvi.tasks import Each, row_tasks
@@ -49,6 +49,7 @@ def _add_row(
     inverse_sums: Array,
 ) -> None:
     """Fill a row of 1 / psi', and add it and lambda to sums, but for distributions whose largest lambda is in it."""
+    widest_vectors()
     for k in range(lam.size):
         inverse[k] = inverse_curvature(lam[k])
     if has_largest:
@@ -136,6 +137,7 @@ def _complete(
     out: Array,
 ) -> None:
     """Fill `out` with x + k (V x - x), k = ramp lambda / (lambda + softening)."""
+    widest_vectors()
     for v in range(lam.shape[0]):
         for k in range(lam.shape[1]):
             x = counts[v, k] * scale

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from ssvi.numerics.bits import fast_exp, fast_log
-from ssvi.numerics.compile import fused_kernel, kernel
+from ssvi.numerics.compile import fused_kernel, kernel, widest_vectors
 from ssvi.numerics.gamma_quantile import TEMME, log_quantile_derivative
 from ssvi.typing import Array
 
@@ -38,6 +38,7 @@ _D1 = tuple(n * value for n, value in enumerate(_C1) if n)
 @fused_kernel
 def _slopes(shapes: Array, log_x: Array, slopes: Array) -> None:
     """Fill `slopes` with w, or -1 where it is to be computed exactly."""
+    widest_vectors()
     for i in range(shapes.size):
         s, log_value = shapes[i], log_x[i]
         small = s < 8.0

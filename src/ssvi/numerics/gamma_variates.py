@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.bits import fast_log
-from ssvi.numerics.compile import kernel
+from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.random import EDGES, Keys, normal, normal_from, scramble, uniform, ziggurat_layer
 
 
@@ -66,6 +66,7 @@ _PURPOSES = np.uint64(3)  # random words that a draw begins with
 @kernel
 def _propose(shapes: npt.NDArray[np.float64], key: np.uint64, values: npt.NDArray[np.float64]) -> None:
     """Fill `values` with Gamma draws of shape s (s + 1 for s < 1) where the quick tests accept, and -1 elsewhere."""
+    widest_vectors()
     for i in range(shapes.size):
         counter = key + np.uint64(i) * (_PURPOSES * _STRIDE)
         layer, sign, place = ziggurat_layer(scramble(counter + _STRIDE))
@@ -95,6 +96,7 @@ def log_gamma_batch(shapes: npt.NDArray[np.float64], key: np.uint64, out: npt.ND
     The method is `log_gamma_variate`'s, in loops of one thing each that the compiler can vectorise. Most proposals pass
     quick tests; the few others are gone through one by one.
     """
+    widest_vectors()
     values = np.empty(_BATCH)
     for start in range(0, shapes.size, _BATCH):
         own, result = shapes[start : start + _BATCH], out[start : start + _BATCH]

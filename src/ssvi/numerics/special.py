@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.bits import fast_exp
-from ssvi.numerics.compile import fused_kernel, kernel
+from ssvi.numerics.compile import fused_kernel, kernel, widest_vectors
 
 _LARGE = 8.0
 
@@ -60,6 +60,7 @@ def exp_digamma_array(
 
     Two loops, since the compiler vectorises each and not both in one: a sixth of the time.
     """
+    widest_vectors()
     for k in range(x.size):
         work[k] = _digamma_less_log(x[k]) - shift
     for k in range(x.size):

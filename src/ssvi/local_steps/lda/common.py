@@ -13,7 +13,7 @@ from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalStep, Part
 from ssvi.models.lda import LDA
 from ssvi.numerics.bits import fast_exp
-from ssvi.numerics.compile import kernel
+from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.simd import aligned_zeros
 from ssvi.tasks import Each, row_tasks, run_all
 from ssvi.typing import Array
@@ -51,6 +51,7 @@ class Prepared:
 @kernel
 def lay_out(view: Array, weights: npt.NDArray[Any], log_scale: Array) -> None:
     """Fill weights with exp(view - the row's largest), and log_scale with the largest."""
+    widest_vectors()
     number = weights.dtype.type
     for word in range(view.shape[0]):
         largest = -np.inf
