@@ -47,9 +47,11 @@ def variable(builder: Any, value: Any) -> Any:
     return cgutils.alloca_once_value(builder, value)  # type: ignore[no-untyped-call]
 
 
-def buffer(builder: Any, kind: Any) -> Any:
+def buffer(builder: Any, kind: Any, alignment: int) -> Any:
     """Return the address of a variable on the stack that holds nothing yet."""
-    return cgutils.alloca_once(builder, kind)  # type: ignore[no-untyped-call]
+    memory = cgutils.alloca_once(builder, kind)  # type: ignore[no-untyped-call]
+    memory.align = alignment
+    return memory
 
 
 def array_address(context: Any, builder: Any, kind: Any, array: Any) -> Any:

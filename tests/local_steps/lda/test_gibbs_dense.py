@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ssvi.local_steps.lda.draw_code import TOGETHER
-from ssvi.local_steps.lda.gibbs_dense import _ROWS, _resample
+from ssvi.local_steps.lda.gibbs_dense import _ROWS, TOGETHER, _resample
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.simd import WIDTH, aligned_zeros
 
@@ -24,7 +23,7 @@ def _plain_draw(mass, uniform):
 @pytest.mark.parametrize("n_topics", [1, 5, 16, 17, 100, 128, 130, 300])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
-    """500 draws of four documents each; single precision may tip a draw that lies within 1e-5 of a boundary."""
+    """500 draws of eight documents each; single precision may tip a draw that lies within 1e-5 of a boundary."""
     rng = np.random.default_rng(n_topics)
     width = -(-n_topics // WIDTH) * WIDTH
     blocks = width // WIDTH
@@ -57,4 +56,4 @@ def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
                 tipped += 1
             before[d * width + int(new[d])] += 1
         np.testing.assert_array_equal(tally, before)
-    assert tipped <= (20 if dtype == np.float32 else 1)
+    assert tipped <= (40 if dtype == np.float32 else 1)

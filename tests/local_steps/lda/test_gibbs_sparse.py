@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ssvi.local_steps.lda.draw_code import TOGETHER
-from ssvi.local_steps.lda.gibbs_sparse import _drop_empty, _resample, prior_sums, to_half
+from ssvi.local_steps.lda.gibbs_sparse import TOGETHER, _drop_empty, _resample, prior_sums, to_half
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.simd import WIDTH, aligned_zeros
 

@@ -2,7 +2,7 @@
 
 A token's topic has probability proportional to (n_dk + alpha_k) beta_kw. With sixteen topics in a register, going over
 all of them takes fewer instructions than a list of the document's own topics, and there is no branch whose way depends
-on a random number: the processor foresees everything, and works on four documents at once.
+on a random number: the processor foresees everything, and works on eight documents at once.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 
-from ssvi.local_steps.lda.draw_code import TOGETHER, DrawCode
+from ssvi.local_steps.lda.draw_code import DrawCode
 from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
 from ssvi.numerics.simd import WIDTH, array_address, constant
 
 _ROWS = 8  # running sums compared in one go; their number is a multiple of this
+TOGETHER = 8  # documents sampled side by side, by trial
 _SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
 
 
@@ -40,7 +41,7 @@ def _resample(
     last: Any,
     new: Any,
 ) -> Any:
-    """Draw a topic for one token of each of four documents, and count it.
+    """Draw a topic for one token of each of eight documents, and count it.
 
     Topics stand in `blocks` vectors, and partial sums of (tally + alpha) weights go to `running`. `places[d]` and
     `rows[d]` are where its tallies and its word's weights begin, `old[d]` is the topic that the token leaves (`removed`
@@ -60,7 +61,7 @@ def _resample(
 
 
 class _ResampleCode(DrawCode):
-    """Writes the instructions of `_resample`, part by part; each part goes over the four documents."""
+    """Writes the instructions of `_resample`, part by part; each part goes over the eight documents."""
 
     def __init__(self, context: Any, builder: Any, number: Any, kinds: Any, arguments: Any) -> None:
         tally, places, weights, rows, self._alpha, running, self._blocks, self._old, self._removed, *last = (
@@ -69,7 +70,7 @@ class _ResampleCode(DrawCode):
         )
         self._uniforms, self._last, self._new = last
         self._turns = builder.lshr(builder.add(self._blocks, constant(_ROWS - 1)), constant(3))
-        super().__init__(context, builder, number, running, builder.mul(self._turns, constant(_ROWS * WIDTH)))
+        super().__init__(context, builder, number, running, TOGETHER)
         self._tallies = self.addresses(tally, places, TOGETHER)
         self._weights = self.addresses(weights, rows, TOGETHER)
 
@@ -123,7 +124,7 @@ def _advance(
     start: int,
     stop: int,
 ) -> None:
-    """Draw the topics of tokens start, ..., stop - 1 of four documents, each given all others of its document."""
+    """Draw the topics of tokens start, ..., stop - 1 of eight documents, each given all others of its document."""
     number = weights.dtype.type
     unit, removed, width = number(2.0**-24), number(0 if first else 1), np.uint64(alpha.size)
     blocks, last = width // np.uint64(WIDTH), np.uint64(n_topics - 1)

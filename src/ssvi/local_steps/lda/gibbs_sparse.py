@@ -18,12 +18,13 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 
-from ssvi.local_steps.lda.draw_code import TOGETHER, DrawCode
+from ssvi.local_steps.lda.draw_code import DrawCode
 from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
 from ssvi.numerics.simd import WIDTH, constant, loop, pack_half, variable
 
+TOGETHER = 4  # documents sampled side by side, by trial
 _SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
 _INT32, _INT64 = ir.IntType(32), ir.IntType(64)
 
@@ -108,7 +109,7 @@ class _ResampleCode(DrawCode):
         capacity, topics = builder.extract_value(shapes["tally"], 1), builder.extract_value(shapes["place"], 1)
         self._prior_width = builder.extract_value(shapes["prior"], 1)
         self._nowhere, self._last_topic = builder.sub(capacity, constant(1)), builder.sub(topics, constant(2))
-        super().__init__(context, builder, number, given["running"], capacity)
+        super().__init__(context, builder, number, given["running"], TOGETHER)
         if kinds[names.index("weights")].dtype == number:
             self._load_weights, self._gather_weights = self.load, self.gather
         else:
