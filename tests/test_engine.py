@@ -4,10 +4,10 @@ import pytest
 from ssvi import engine, tasks
 from ssvi.backends import Threads
 from ssvi.data import Documents, minibatches
+from ssvi.files.states import load_state, save_state
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
-from ssvi.io import load_state, save_state
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField as LocalMeanField
 from ssvi.models.lda import LDA

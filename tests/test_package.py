@@ -6,7 +6,7 @@ import pytest
 import ssvi
 
 IMPORT_THE_CORE = """
-import importlib, pkgutil, sys, ssvi.engine, ssvi.io, ssvi.progress
+import importlib, pkgutil, sys, ssvi.engine, ssvi.files, ssvi.progress
 for part in ("families", "global_steps", "local_steps", "models", "backends", "data", "numerics", "evaluation"):
     package = importlib.import_module(f"ssvi.{part}")
     for module in pkgutil.walk_packages(package.__path__, f"ssvi.{part}."):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from ssvi import engine, io
+from ssvi import engine, files
 from ssvi.backends.threads import Threads
 from ssvi.engine import Problem
 from ssvi.global_steps.base import Clock
@@ -88,8 +88,8 @@ def test_a_state_that_was_saved_and_loaded_goes_on_bit_for_bit(global_step, tmp_
 
     start = engine.init(problem.model, 0)
     whole = engine.run(problem, start, documents, sweeps=3, batch_size=10, callbacks=[keep])
-    io.save_state(kept["state"], tmp_path / "state.npz")
-    resumed = engine.run(problem, io.load_state(tmp_path / "state.npz"), documents, sweeps=3, batch_size=10)
+    files.save_state(kept["state"], tmp_path / "state.npz")
+    resumed = engine.run(problem, files.load_state(tmp_path / "state.npz"), documents, sweeps=3, batch_size=10)
     assert_array_equal(resumed.parameters["topics"], whole.parameters["topics"])
     assert_array_equal(resumed.totals["topics"], whole.totals["topics"])
 

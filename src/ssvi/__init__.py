@@ -2,7 +2,7 @@
 
 The estimators live at the top: `ssvi.LatentDirichletAllocation`, `ssvi.BernoulliMixture` and `ssvi.GammaProcessNMF`.
 Below them, `ssvi.engine` runs any model of `ssvi.models` with any of `ssvi.local_steps` and any of
-`ssvi.global_steps`.
+`ssvi.global_steps`. `ssvi.load` reads a model that an estimator has saved.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ if TYPE_CHECKING:
     from ssvi.estimators.bernoulli_mixture import BernoulliMixture
     from ssvi.estimators.gamma_process_nmf import GammaProcessNMF
     from ssvi.estimators.lda import LatentDirichletAllocation
+    from ssvi.files.models import load
 
 __version__ = "0.1.0"
-__all__ = ["BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation", "__version__"]
+__all__ = ["BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation", "__version__", "load"]
 
 _HOMES = {
     "BernoulliMixture": "ssvi.estimators.bernoulli_mixture",
     "GammaProcessNMF": "ssvi.estimators.gamma_process_nmf",
     "LatentDirichletAllocation": "ssvi.estimators.lda",
+    "load": "ssvi.files.models",
 }
-_PARTS = {"baselines", "engine", "evaluation", "io", "schedules"}
+_PARTS = {"baselines", "engine", "evaluation", "files", "schedules"}
 
 
 def __getattr__(name: str) -> Any:

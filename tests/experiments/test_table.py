@@ -3,7 +3,7 @@ import math
 import pytest
 
 from ssvi.experiments.table import Table, distinct, mean_and_spread, select
-from ssvi.io import write_atomically
+from ssvi.files.atomic import write_atomically
 
 ROWS = [
     {"name": "a", "eta": 0.01, "ramp": "on", "step": 3, "flag": True},

@@ -16,7 +16,7 @@ from ssvi.backends.threads import Threads
 from ssvi.cli.display import ExperimentDisplay, print_table
 from ssvi.experiments.base import Experiment, chosen_rows, reproduce
 from ssvi.experiments.table import markdown
-from ssvi.io import write_atomically
+from ssvi.files.atomic import write_atomically
 from ssvi.registry import discover
 
 reproduce_app = typer.Typer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ from ssvi import engine
 from ssvi.backends.threads import Threads
 from ssvi.engine import Callback, Info, Problem, State
 from ssvi.estimators.common import is_integer, make_global_step, make_seed, require
+from ssvi.files.models import save
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import Batch, LocalStep
@@ -55,6 +57,19 @@ class StochasticEstimator(BaseEstimator):
     _n_distinct: int
     """How many different documents `fit` had, and `partial_fit` since."""
 
+    saved_attributes: ClassVar[tuple[str, ...]] = (
+        "n_features_in_",
+        "feature_names_in_",
+        "vocabulary_",
+        "random_state_",
+        "history_",
+        "n_iter_",
+        "bound_",
+        "converged_",
+        "_state",
+        "_n_distinct",
+    )
+    """What a fit leaves behind, and a model file holds. Subclasses add their own."""
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
     """The steps by minibatches, for those of the learning parameters that are None."""
     _largest_batch: ClassVar[int] = 1_000
@@ -70,6 +85,13 @@ class StochasticEstimator(BaseEstimator):
     def n_batch_iter_(self) -> int:
         """Steps taken so far."""
         return self._state.step
+
+    def save(self, path: str | os.PathLike[str], vocabulary: Sequence[str] | None = None) -> None:
+        """Write the fitted estimator to a file that `ssvi.load` reads: arrays and JSON, nothing that can run.
+
+        `vocabulary` are names of the columns that the fit has not seen. Callbacks are not saved.
+        """
+        save(self, path, vocabulary)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")

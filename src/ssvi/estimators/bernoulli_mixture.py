@@ -126,6 +126,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
 
+    saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_snapshots")
+
     def __init__(
         self,
         n_components: int = 50,

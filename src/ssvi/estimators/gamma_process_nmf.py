@@ -140,6 +140,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)
 
+    saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "inverse_scale_")
+
     def __init__(
         self,
         n_components: int = 50,

@@ -124,6 +124,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     _largest_batch = 4_000
 
+    saved_attributes = (
+        *StochasticEstimator.saved_attributes,
+        "doc_topic_prior_",
+        "topic_word_prior_",
+        "local_step_",
+        "_n_words",
+    )
+
     def __init__(
         self,
         n_components: int = 10,

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ssvi import io
+from ssvi import files
 from ssvi.backends.base import Backend
 from ssvi.engine import State
 from ssvi.experiments.table import Row, Table
-from ssvi.io import write_atomically
+from ssvi.files.atomic import write_atomically
 
 _WRITTEN = ("measurements.csv", "conditions.json", "interrupted.npz", "interrupted.json", "summary.md", "figure.png")
 
@@ -99,7 +99,7 @@ class Checkpoint:
 
     def save(self, trial: Any, state: State, seconds: float) -> None:
         """Put down where a trial stands."""
-        io.save_state(state, self.path)
+        files.save_state(state, self.path)
         note = {"trial": dataclasses.asdict(trial), "step": state.step, "seconds": seconds}
         write_atomically(self._note, lambda file: json.dump(note, file))
 
@@ -109,7 +109,7 @@ class Checkpoint:
         with suppress(OSError, ValueError, KeyError):
             note = json.loads(self._note.read_text())
             if note["trial"] == dataclasses.asdict(trial):
-                state = io.load_state(self.path)
+                state = files.load_state(self.path)
                 if state.step == note["step"]:
                     return state, float(note["seconds"])
         return None

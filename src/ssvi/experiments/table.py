@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvi.io import write_atomically
+from ssvi.files.atomic import write_atomically
 
 Row = Mapping[str, Any]
 

@@ -1,0 +1,136 @@
+"""Python values as JSON and arrays, and back: plain values, arrays, and the few dataclasses that models are made of.
+
+Reading builds nothing but these. A dataclass is found by its name in a fixed list, never by a path to a module, and its
+fields go through its own checks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.engine import Info, State
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.registry import discover
+from ssvi.schedules import ConstantSchedule, PowerSchedule
+
+_KINDS = "biuf"  # of arrays: truth values, integers, numbers
+_DEEPEST = 50
+
+
+@cache
+def _classes() -> dict[str, type[Any]]:
+    """Return the dataclasses that files may hold, by the names they have there."""
+    known: dict[str, type[Any]] = {
+        "state": State,
+        "info": Info,
+        "power_schedule": PowerSchedule,
+        "constant_schedule": ConstantSchedule,
+    }
+    known |= {f"global_step/{name}": step for name, step in discover("ssvi.global_steps", GlobalStep).items()}
+    for model in _models_with_steps():
+        steps = discover(f"ssvi.local_steps.{model}", LocalStep)
+        known |= {f"local_step/{model}/{name}": step for name, step in steps.items()}
+    return known
+
+
+def _models_with_steps() -> list[str]:
+    import pkgutil
+
+    from ssvi import local_steps
+
+    return [module.name for module in pkgutil.iter_modules(local_steps.__path__) if module.ispkg]
+
+
+class Encoder:
+    """Turns values into JSON, and keeps their arrays aside."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+
+    def encode(self, value: Any) -> Any:
+        """Return the JSON form of a value, or raise a `TypeError`."""
+        if value is None or isinstance(value, bool | str | int):
+            return value
+        if isinstance(value, np.generic):
+            return self.encode(value.item())
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"number": repr(value)}
+        if isinstance(value, list):
+            return [self.encode(item) for item in value]
+        if isinstance(value, tuple):
+            return {"tuple": [self.encode(item) for item in value]}
+        if isinstance(value, np.ndarray):
+            return self._encode_array(value)
+        if isinstance(value, Mapping):
+            return {"mapping": {str(name): self.encode(item) for name, item in value.items()}}
+        for name, kind in _classes().items():
+            if type(value) is kind:
+                fields = {field.name: self.encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
+                return {"object": name, "fields": fields}
+        raise TypeError(f"a {type(value).__name__} cannot be saved")
+
+    def _encode_array(self, value: npt.NDArray[Any]) -> Any:
+        if value.dtype.kind in "OU" and value.ndim == 1 and all(isinstance(item, str) for item in value):
+            return {"strings": value.tolist()}
+        if value.dtype.kind not in _KINDS:
+            raise TypeError(f"an array of {value.dtype} cannot be saved")
+        name = f"array_{len(self.arrays)}"
+        self.arrays[name] = value
+        return {"array": name}
+
+
+class Decoder:
+    """Turns JSON back into values."""
+
+    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._arrays = arrays
+
+    def decode(self, form: Any, depth: int = 0) -> Any:
+        """Return the value of a JSON form, or raise a `ValueError`."""
+        if depth > _DEEPEST:
+            raise ValueError("its text is nested too deeply")
+        if form is None or isinstance(form, bool | str | int | float):
+            return form
+        if isinstance(form, list):
+            return [self.decode(item, depth + 1) for item in form]
+        if not isinstance(form, dict):
+            raise ValueError(f"its text has a {type(form).__name__} where a value should be")
+        if set(form) == {"object", "fields"}:
+            return self._decode_object(form, depth)
+        if len(form) == 1:
+            ((kind, content),) = form.items()
+            if kind in ("tuple", "strings") and isinstance(content, list):
+                return self._decode_sequence(kind, content, depth)
+            if kind == "mapping" and isinstance(content, dict):
+                return {name: self.decode(item, depth + 1) for name, item in content.items()}
+            if kind == "number" and content in ("nan", "inf", "-inf"):
+                return float(content)
+            if kind == "array" and isinstance(content, str) and content in self._arrays:
+                return self._arrays[content]
+        raise ValueError(f"its text has an entry that is none of the known forms: {sorted(map(str, form))[:5]}")
+
+    def _decode_sequence(self, kind: str, content: list[Any], depth: int) -> Any:
+        if kind == "tuple":
+            return tuple(self.decode(item, depth + 1) for item in content)
+        if not all(isinstance(item, str) for item in content):
+            raise ValueError("its text has a list of strings with something else in it")
+        strings = np.empty(len(content), dtype=object)
+        strings[:] = content
+        return strings
+
+    def _decode_object(self, form: Mapping[str, Any], depth: int) -> Any:
+        kind, fields = _classes().get(str(form["object"])), form["fields"]
+        if kind is None or not isinstance(fields, dict):
+            raise ValueError(f"it holds an object of the unknown kind {str(form['object'])[:60]!r}")
+        try:
+            return kind(**{name: self.decode(item, depth + 1) for name, item in fields.items()})
+        except TypeError as error:
+            raise ValueError(f"its {form['object']} is not complete: {error}") from error

@@ -1,0 +1,141 @@
+"""Fitted estimators on disk: their parameters, what the fit found, its history, and the words of the vocabulary."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import ssvi
+from ssvi.engine import Info
+from ssvi.files import container
+from ssvi.files.codec import Decoder, Encoder
+from ssvi.files.states import check_state
+
+SCHEMA = 1
+"""The version of the form of model files. Files of every earlier version stay readable."""
+
+ESTIMATORS = ("BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation")
+"""The classes that a file may name."""
+
+_WHAT = "a saved model"
+_LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
+
+
+def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str] | None = None) -> None:
+    """Write a fitted estimator; `load` gives it back, ready to predict and to go on with `partial_fit`.
+
+    Callbacks are not saved, and a random generator is saved as the seed that the fit took from it. `vocabulary` are the
+    names of the columns; by default those that the fit was given, if it was given any.
+    """
+    if not estimator.__sklearn_is_fitted__():
+        raise ValueError(f"this {type(estimator).__name__} is not fitted yet: there is nothing to save.")
+    parameters = estimator.get_params(deep=False) | {"callbacks": None}
+    if not isinstance(parameters["random_state"], int | None):
+        parameters["random_state"] = estimator.random_state_
+    fitted = {name: getattr(estimator, name) for name in estimator.saved_attributes if hasattr(estimator, name)}
+    if vocabulary is not None:
+        fitted["vocabulary_"] = _words(vocabulary, estimator.n_features_in_)
+    encoder = Encoder()
+    try:
+        text = {
+            "kind": "model",
+            "schema": SCHEMA,
+            "class": type(estimator).__name__,
+            "parameters": encoder.encode(parameters),
+            "fitted": encoder.encode(fitted),
+            "versions": _versions(),
+        }
+    except TypeError as error:
+        raise ValueError(f"this {type(estimator).__name__} cannot be saved: {error}.") from error
+    container.write(path, text, encoder.arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read what `save` wrote. Nothing in the file is run; a file that is damaged or foreign is a `ValueError`."""
+    text, arrays = container.read(path, _WHAT)
+    try:
+        return _restore(text, arrays)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+        raise ValueError(f"{os.fspath(path)} is not {_WHAT}: {error}.") from error
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a model file says of itself, without building the model."""
+    text, arrays = container.read(path, _WHAT)
+    return {
+        "class": text.get("class"),
+        "schema": text.get("schema"),
+        "versions": text.get("versions"),
+        "arrays": {name: array.shape for name, array in arrays.items()},
+    }
+
+
+def _restore(text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """Build the estimator that a file holds."""
+    if text.get("kind") != "model":
+        raise ValueError(f"it is a file of the kind {text.get('kind')!r}")
+    if text.get("schema") != SCHEMA:
+        raise ValueError(
+            f"its schema is {text.get('schema')!r}, and this version of ssvi ({ssvi.__version__}) knows {SCHEMA}"
+        )
+    if text["class"] not in ESTIMATORS:
+        raise ValueError(f"its class is {str(text['class'])[:60]!r}, which ssvi has not")
+    kind, decoder = getattr(ssvi, text["class"]), Decoder(arrays)
+    parameters, fitted = decoder.decode(text["parameters"]), decoder.decode(text["fitted"])
+    for given, known in ((parameters, kind().get_params(deep=False)), (fitted, kind.saved_attributes)):
+        unknown = set(given) - set(known)
+        if unknown:
+            raise ValueError(f"it has entries that a {text['class']} has not: {', '.join(sorted(unknown)[:5])}")
+    estimator = kind(**parameters)
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
+    _check(estimator, sum(array.size for array in arrays.values()))
+    return estimator
+
+
+def _check(estimator: Any, n_numbers: int) -> None:
+    """Raise a `ValueError` unless what was read fits together: sizes, shapes and domains."""
+    check_state(estimator._state)
+    for name in ("n_features_in_", "n_iter_", "random_state_", "_n_distinct"):
+        value = getattr(estimator, name)
+        if not isinstance(value, int) or value < 0:
+            raise ValueError(f"its {name} is {value!r}")
+    sizes = [estimator.n_features_in_, *(value for value in vars(estimator).get("_fitted", {}).values())]
+    if any(isinstance(size, int | float) and size > max(n_numbers, 1_000) for size in sizes):
+        raise ValueError("it claims to be larger than the arrays that it holds")
+    if not all(isinstance(info, Info) for info in estimator.history_):
+        raise ValueError("its history is not one of steps")
+    if hasattr(estimator, "vocabulary_"):
+        _words(estimator.vocabulary_, estimator.n_features_in_)
+    blocks = estimator._model().blocks()
+    if set(blocks) != set(estimator._state.parameters):
+        raise ValueError(f"its parameters are {', '.join(estimator._state.parameters)}, not {', '.join(blocks)}")
+    for name, block in blocks.items():
+        lam = estimator._state.parameters[name]
+        if lam.shape != block.shape:
+            raise ValueError(f"its {name} have the shape {lam.shape} where {block.shape} is wanted")
+        if not block.family.in_domain(lam).all():
+            raise ValueError(f"some of its {name} are not finite or not positive")
+
+
+def _words(vocabulary: Sequence[str], size: int) -> npt.NDArray[np.object_]:
+    """Return a vocabulary as an array of strings, if it has as many as there are columns."""
+    words = np.empty(len(vocabulary), dtype=object)
+    words[:] = list(vocabulary)
+    if len(words) != size or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"the vocabulary has {len(words):,} words, and the model {size:,} columns")
+    return words
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what the file was made with."""
+    found = {"ssvi": ssvi.__version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        found[name] = metadata.version(name)
+    return found

@@ -1,0 +1,31 @@
+"""Writes the model files that later versions must still read. To be run once for each new schema, on its first day."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import ssvi
+from ssvi.files.models import ESTIMATORS, SCHEMA
+
+FOLDER = Path(__file__).parent / "golden"
+
+
+def main() -> None:
+    """Fit each estimator to a few counts, and keep its file and what must come out of it."""
+    counts = np.random.default_rng(0).poisson(0.6, (40, 12))
+    for name in ESTIMATORS:
+        data = (counts > 0).astype(int) if name == "BernoulliMixture" else counts
+        model = getattr(ssvi, name)(3, max_iter=2, random_state=1).fit(data)
+        words = [f"wörd{i}" for i in range(12)]
+        model.save(FOLDER / f"{name}-{SCHEMA}.ssvi", vocabulary=words)
+        expected = {
+            "vocabulary": words,
+            "parameters": {block: lam.tolist() for block, lam in model._state.parameters.items()},
+            "steps": len(model.history_),
+        }
+        (FOLDER / f"{name}-{SCHEMA}.json").write_text(json.dumps(expected))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import ssvi
+from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi.files import container
+from ssvi.files.models import ESTIMATORS, SCHEMA, describe
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.local_steps.lda.gibbs import Gibbs
+
+COUNTS = np.random.default_rng(0).poisson(0.6, (60, 12))
+GOLDEN = Path(__file__).parent / "golden"
+WORDS = [f"word{i}" for i in range(12)]
+
+
+def _fitted(name, **parameters):
+    kind = getattr(ssvi, name)
+    data = (COUNTS > 0).astype(int) if kind is BernoulliMixture else COUNTS
+    return kind(3, max_iter=2, random_state=5, **parameters).fit(data), data
+
+
+def _predict(model, data):
+    return model.predict_proba(data) if isinstance(model, BernoulliMixture) else model.transform(data)
+
+
+@pytest.fixture(params=ESTIMATORS)
+def fitted(request):
+    return _fitted(request.param)
+
+
+def test_every_estimator_can_be_saved():
+    everything = {name for name in ssvi.__all__ if hasattr(getattr(ssvi, name), "fit")}
+    assert everything == set(ESTIMATORS)
+
+
+def test_what_is_loaded_predicts_and_goes_on_as_what_was_saved(fitted, tmp_path):
+    model, data = fitted
+    model.save(tmp_path / "model.ssvi")
+    loaded = ssvi.load(tmp_path / "model.ssvi")
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    assert loaded.history_ == model.history_
+    np.testing.assert_array_equal(_predict(loaded, data), _predict(model, data))
+    for estimator in (loaded, model):
+        estimator.partial_fit(data)
+    for name, lam in model._state.parameters.items():
+        np.testing.assert_array_equal(loaded._state.parameters[name], lam)
+
+
+def test_nothing_of_a_fit_is_forgotten(fitted, tmp_path):
+    """Every attribute that a fit sets is in the list of what is saved."""
+    model, _ = fitted
+    left = set(vars(model)) - set(model.get_params(deep=False)) - set(model.saved_attributes)
+    assert left == set()
+
+
+def test_steps_given_as_instances_and_priors_given_as_arrays(tmp_path):
+    model = LatentDirichletAllocation(
+        3,
+        doc_topic_prior=np.array([0.1, 0.2, 0.3]),
+        global_step=Ssvi(softening=0.5),
+        local_step=Gibbs(6, 3),
+        max_iter=1,
+    ).fit(COUNTS)
+    model.save(tmp_path / "model.ssvi")
+    loaded = ssvi.load(tmp_path / "model.ssvi")
+    assert (loaded.global_step, loaded.local_step) == (Ssvi(softening=0.5), Gibbs(6, 3))
+    np.testing.assert_array_equal(loaded.doc_topic_prior, [0.1, 0.2, 0.3])
+
+
+def test_names_of_columns_are_kept(tmp_path):
+    frame = pd.DataFrame(COUNTS, columns=WORDS)
+    LatentDirichletAllocation(3, max_iter=1).fit(frame).save(tmp_path / "a.ssvi")
+    assert ssvi.load(tmp_path / "a.ssvi").feature_names_in_.tolist() == WORDS
+    model, _ = _fitted("LatentDirichletAllocation")
+    model.save(tmp_path / "b.ssvi", vocabulary=WORDS)
+    assert ssvi.load(tmp_path / "b.ssvi").vocabulary_.tolist() == WORDS
+    with pytest.raises(ValueError, match="the vocabulary has 3 words, and the model 12 columns"):
+        model.save(tmp_path / "c.ssvi", vocabulary=WORDS[:3])
+
+
+def test_generators_and_callbacks_are_left_behind(tmp_path):
+    model = GammaProcessNMF(2, max_iter=1, random_state=np.random.RandomState(3), callbacks=[lambda *_: None])
+    model.fit(COUNTS).save(tmp_path / "model.ssvi")
+    loaded = ssvi.load(tmp_path / "model.ssvi")
+    assert loaded.callbacks is None
+    assert loaded.random_state == model.random_state_
+
+
+def test_what_is_not_fitted_or_cannot_be_written_is_refused(tmp_path):
+    with pytest.raises((ValueError, NotFittedError), match="not fitted yet"):
+        LatentDirichletAllocation().save(tmp_path / "model.ssvi")
+    model, _ = _fitted("LatentDirichletAllocation")
+    model.perp_tol = object()
+    with pytest.raises(ValueError, match="cannot be saved: a object cannot be saved"):
+        model.save(tmp_path / "model.ssvi")
+    assert not list(tmp_path.iterdir())
+
+
+def test_describe_says_what_a_file_is(fitted, tmp_path):
+    model, _ = fitted
+    model.save(tmp_path / "model.ssvi")
+    about = describe(tmp_path / "model.ssvi")
+    assert (about["class"], about["schema"]) == (type(model).__name__, SCHEMA)
+    assert about["versions"]["ssvi"] == ssvi.__version__
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_files_of_every_schema_stay_readable(name):
+    """Written once by `python tests/files/make_golden.py`, and never again."""
+    expected = json.loads((GOLDEN / f"{name}-1.json").read_text())
+    loaded = ssvi.load(GOLDEN / f"{name}-1.ssvi")
+    assert type(loaded).__name__ == name
+    assert loaded.vocabulary_.tolist() == expected["vocabulary"]
+    for block, lam in loaded._state.parameters.items():
+        np.testing.assert_array_equal(lam, np.array(expected["parameters"][block]))
+    assert len(loaded.history_) == expected["steps"]
+    _predict(loaded, (COUNTS > 0).astype(int))
+
+
+def _change(path, change):
+    """Rewrite a model file with a change to its text or arrays."""
+    text, arrays = container.read(path, "a model")
+    change(text, arrays)
+    container.write(path, text, arrays)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda text, _: text.update(kind="state"), "it is a file of the kind 'state'"),
+        (lambda text, _: text.update(schema=99), r"its schema is 99, and this version of ssvi .* knows 1"),
+        (lambda text, _: text.update({"class": "os"}), "its class is 'os', which ssvi has not"),
+        (lambda text, _: text.pop("fitted"), "'fitted'"),
+        (lambda text, _: text["parameters"]["mapping"].update(evil=1), "has not: evil"),
+        (lambda text, _: text["fitted"]["mapping"].update(transform=1), "has not: transform"),
+        (lambda text, _: text["fitted"]["mapping"].update(n_features_in_=10**12), "larger than the arrays"),
+        (lambda text, _: text["fitted"]["mapping"].update(history_=[1, 2]), "its history is not one of steps"),
+        (lambda text, _: text["fitted"]["mapping"].update(_state=3), "it holds a int where a state should be"),
+        (lambda _, arrays: arrays.update({name: -array for name, array in arrays.items()}), "not positive|must be"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_refused(tmp_path, change, fault):
+    model, _ = _fitted("LatentDirichletAllocation")
+    model.save(tmp_path / "model.ssvi")
+    _change(tmp_path / "model.ssvi", change)
+    with pytest.raises(ValueError, match=rf"model\.ssvi is not a saved model: .*({fault})"):
+        ssvi.load(tmp_path / "model.ssvi")
+
+
+def test_a_header_that_claims_too_much_is_refused(tmp_path):
+    (tmp_path / "bomb").write_bytes(struct.pack("<Q", 2**62) + b"{}")
+    with pytest.raises(ValueError, match="its header claims"):
+        ssvi.load(tmp_path / "bomb")
+
+
+def test_mutated_files_are_read_or_refused(fitted, tmp_path):
+    """Bytes changed, cut out, doubled or cut off: a model or a `ValueError`, nothing else."""
+    model, _ = fitted
+    path = tmp_path / "model.ssvi"
+    model.save(path)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(300):
+        content = bytearray(whole)
+        for _ in range(int(rng.integers(1, 4))):
+            at = int(rng.integers(len(content)))
+            way = rng.integers(4)
+            if way == 0:
+                content[at] = int(rng.integers(256))
+            elif way == 1:
+                del content[at : at + int(rng.integers(1, 40))]
+            elif way == 2:
+                content[at:at] = content[at : at + int(rng.integers(1, 40))]
+            else:
+                del content[at:]
+            content = content or bytearray(b" ")
+        path.write_bytes(bytes(content))
+        try:
+            ssvi.load(path)
+        except ValueError as error:
+            assert "is not a saved model" in str(error)  # noqa: PT017
