@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from ssvi import engine
 from ssvi.backends.threads import Threads
 from ssvi.engine import Callback, Info, Problem, State
 from ssvi.estimators.common import is_integer, make_global_step, make_seed, require
+from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import save
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi
@@ -128,20 +130,38 @@ class StochasticEstimator(BaseEstimator):
         global_step = self._global_step(passes if whole else None)
         ascent = whole and not global_step.stochastic
         schedule = ConstantSchedule() if ascent else self._schedule(batch_size, passes if whole else None)
-        if ascent and self.tol is not None:
-            monitors = [*monitors, self._settling()]
-        with Threads(self.n_jobs) as backend, Progress(passes * per_pass, label) as progress:
+        with (
+            self._checkpoints(data) as keepers,
+            Threads(self.n_jobs) as backend,
+            Progress(passes * per_pass, label) as progress,
+        ):
+            settling = [self._settling()] if ascent and self.tol is not None else []
             self._state = engine.run(
                 self._problem(local_step, global_step, schedule, len(data), backend),
                 self._state,
                 data,
                 sweeps=passes,
                 batch_size=batch_size,
-                callbacks=[*self._callbacks(progress), *monitors],
+                callbacks=[*self._callbacks(progress), *monitors, *settling, *keepers],
             )
         self.n_iter_ = -(-self._state.step // per_pass)
         self.bound_ = self._bound(data)
         return self._state.step == passes * per_pass
+
+    @contextmanager
+    def _checkpoints(self, data: Any) -> Iterator[list[Checkpoints]]:
+        """Yield those callbacks that keep checkpoints, after they have set the fit to where it had stopped before.
+
+        They are to be called last, when all others have done their part of a step.
+        """
+        keepers = [callback for callback in self.callbacks or [] if isinstance(callback, Checkpoints)]
+        for keeper in keepers:
+            keeper.begin(self, data)
+        try:
+            yield keepers
+        finally:
+            for keeper in keepers:
+                keeper.end()
 
     def _settling(self) -> Callback:
         """Return a callback that ends coordinate ascent once every block changes by less than `tol` of its mean."""
@@ -243,7 +263,8 @@ class StochasticEstimator(BaseEstimator):
         """Return the engine's callbacks: the history, the progress line if it is to be shown, the user's own."""
         show = sys.stderr.isatty() if self.verbose == "auto" else bool(self.verbose)
         own: list[Callback] = [lambda state, info: self.history_.append(info)]
-        return own + ([progress] if show else []) + list(self.callbacks or [])
+        others = [callback for callback in self.callbacks or [] if not isinstance(callback, Checkpoints)]
+        return own + ([progress] if show else []) + others
 
     def _bound(self, data: Any) -> float:
         """Estimate the ELBO per observed unit, from the local bounds of the last pass (or of what there was of it)."""

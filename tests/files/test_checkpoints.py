@@ -1,0 +1,159 @@
+import errno
+import os
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import ssvi
+from ssvi import BernoulliMixture, LatentDirichletAllocation
+from ssvi.files import Checkpoints
+from ssvi.files.models import ESTIMATORS
+
+COUNTS = np.random.default_rng(0).poisson(0.6, (200, 12))
+SETTINGS = {"LatentDirichletAllocation": {}, "BernoulliMixture": {"snapshots": 3}, "GammaProcessNMF": {"polish": 2}}
+
+
+class PowerCutError(Exception):
+    """The process ends here."""
+
+
+def _model(name, folder=None, *, last_step=None, every=3, **parameters):
+    def cut(state, info):
+        if info.step == last_step:
+            raise PowerCutError
+
+    callbacks = [*([Checkpoints(folder, every)] if folder else []), cut]
+    settings = {"batch_size": 20, "learning_method": "online", "max_iter": 2, "random_state": 3} | SETTINGS[name]
+    return getattr(ssvi, name)(3, callbacks=callbacks, **(settings | parameters))
+
+
+def _data(name):
+    return (COUNTS > 0).astype(int) if name == "BernoulliMixture" else COUNTS
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_fit_that_was_cut_ends_as_if_it_had_not_been(name, tmp_path):
+    """Cut several times over its 20 steps, before the first checkpoint, at one, right after one and at the end."""
+    whole = _model(name).fit(_data(name))
+    resumed_at = []
+    for step in (2, 3, 4, 11, 20):
+        model = _model(name, tmp_path, last_step=step)
+        with pytest.raises(PowerCutError):
+            model.fit(_data(name))
+        resumed_at.append(model.callbacks[0].resumed_at)
+    model = _model(name, tmp_path).fit(_data(name))
+    assert resumed_at == [None, None, None, 3, 9]
+    assert model.callbacks[0].resumed_at == 18
+    for block, lam in whole._state.parameters.items():
+        np.testing.assert_array_equal(model._state.parameters[block], lam)
+    assert [info.step for info in model.history_] == [info.step for info in whole.history_]
+    assert model.n_iter_ == whole.n_iter_
+    if name == "BernoulliMixture":
+        assert len(model._snapshots) == len(whole._snapshots) == 3
+        for one, other in zip(model._snapshots, whole._snapshots, strict=True):
+            np.testing.assert_array_equal(one[0], other[0])
+
+
+def test_the_last_two_are_kept_and_nothing_else(tmp_path):
+    _model("LatentDirichletAllocation", tmp_path).fit(COUNTS)
+    assert sorted(os.listdir(tmp_path)) == ["step-000000015.ssvi", "step-000000018.ssvi"]
+
+
+def test_a_damaged_checkpoint_is_passed_over(tmp_path):
+    whole = _model("LatentDirichletAllocation").fit(COUNTS)
+    _model("LatentDirichletAllocation", tmp_path).fit(COUNTS)
+    last = tmp_path / "step-000000018.ssvi"
+    last.write_bytes(last.read_bytes()[:-100])
+    model = _model("LatentDirichletAllocation", tmp_path)
+    with pytest.warns(RuntimeWarning, match=r"step-000000018\.ssvi is passed over"):
+        model.fit(COUNTS)
+    assert model.callbacks[0].resumed_at == 15
+    np.testing.assert_array_equal(model.components_, whole.components_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "data", "fault"),
+    [
+        ({"random_state": 4}, COUNTS, "random_state"),
+        ({"doc_topic_prior": 0.7}, COUNTS, "doc_topic_prior"),
+        ({}, COUNTS[::-1], "data"),
+    ],
+)
+def test_checkpoints_of_another_fit_are_not_taken_for_this_one(tmp_path, parameters, data, fault):
+    _model("LatentDirichletAllocation", tmp_path).fit(COUNTS)
+    with pytest.raises(ValueError, match=f"holds checkpoints of another fit, with other {fault}: give this one"):
+        _model("LatentDirichletAllocation", tmp_path, **parameters).fit(data)
+
+
+def test_threads_and_verbosity_are_no_other_fit(tmp_path):
+    whole = _model("LatentDirichletAllocation", tmp_path).fit(COUNTS)
+    again = _model("LatentDirichletAllocation", tmp_path, n_jobs=2, verbose=0).fit(COUNTS)
+    np.testing.assert_array_equal(again.components_, whole.components_)
+
+
+def test_a_full_disk_is_reported_and_loses_nothing(tmp_path, monkeypatch):
+    whole = _model("LatentDirichletAllocation").fit(COUNTS)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    model = _model("LatentDirichletAllocation", tmp_path, last_step=7)
+    with pytest.raises(PowerCutError):
+        model.fit(COUNTS)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr("ssvi.files.container.write_atomically", full)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model = _model("LatentDirichletAllocation", tmp_path).fit(COUNTS)
+    assert [int(re.search(r"step (\d+) could not be written", str(warning.message))[1]) for warning in seen] == [
+        9,
+        12,
+        15,
+        18,
+    ]
+    assert "(No space left on device): earlier ones are kept, and the fit goes on" in str(seen[0].message)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    np.testing.assert_array_equal(model.components_, whole.components_)
+
+
+def test_a_fit_can_be_asked_to_stop_and_save_itself(tmp_path):
+    keeper = Checkpoints(tmp_path, every=1_000)
+
+    def ask(state, info):
+        if info.step == 5:
+            keeper.stop_after_this_step()
+
+    settings = {"batch_size": 20, "max_iter": 2, "random_state": 3}
+    model = LatentDirichletAllocation(3, callbacks=[ask, keeper], **settings).fit(COUNTS)
+    assert model.n_batch_iter_ == 5
+    assert [path.name for path in keeper.files()] == ["step-000000005.ssvi"]
+    model = LatentDirichletAllocation(3, callbacks=[keeper], **settings).fit(COUNTS)
+    whole = LatentDirichletAllocation(3, **settings).fit(COUNTS)
+    np.testing.assert_array_equal(model.components_, whole.components_)
+    keeper.clear()
+    assert keeper.files() == []
+
+
+@pytest.mark.parametrize("every", [0, -1, 1.5])
+def test_every_is_a_whole_number(tmp_path, every):
+    with pytest.raises(ValueError, match="every must be an integer of 1 or more"):
+        Checkpoints(tmp_path, every)
+
+
+def test_a_mixture_that_sees_all_rows_at_once(tmp_path):
+    """Coordinate ascent compares a step with the one before it, also across a cut."""
+    data = _data("BernoulliMixture")
+    settings = {"global_step": "mean_field", "local_step": "exact", "max_iter": 40, "tol": 1e-4, "random_state": 1}
+    whole = BernoulliMixture(3, **settings).fit(data)
+
+    def cut(state, info):
+        if info.step == 4:
+            raise PowerCutError
+
+    with pytest.raises(PowerCutError):
+        BernoulliMixture(3, callbacks=[Checkpoints(tmp_path, 3), cut], **settings).fit(data)
+    model = BernoulliMixture(3, callbacks=[Checkpoints(tmp_path, 3)], **settings).fit(data)
+    assert (model.n_iter_, model.converged_) == (whole.n_iter_, whole.converged_)
+    np.testing.assert_array_equal(model.means_, whole.means_)
