@@ -52,6 +52,17 @@ def test_known_dataclasses_come_back(value):
     assert _back(value) == value
 
 
+def test_a_history_comes_back_step_by_step():
+    history = [Info(1, 2, 0.5, 3.0, None, 0, 0.1), Info(2, 4, 0.4, 6.0, -12.5, 3, 0.2)]
+    encoder = Encoder()
+    form = encoder.encode(history)
+    assert Decoder(encoder.arrays).decode(form) == history
+    form["history"].pop("step")
+    with pytest.raises(ValueError, match="its history is not complete"):
+        Decoder(encoder.arrays).decode(form)
+    assert _back([]) == []
+
+
 def test_every_step_is_known():
     names = set(_classes())
     assert {

@@ -2,19 +2,118 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-corpus_app = typer.Typer(help="Make a corpus: a folder with bow.npz and vocab.txt.", no_args_is_help=True)
+from ssvi.cli import inputs
+
+corpus_app = typer.Typer(help="Make, convert and look at corpora.", no_args_is_help=True)
 
 
 @corpus_app.callback()
 def corpus() -> None:
     """Hold the commands together."""
+
+
+@corpus_app.command()
+def build(
+    source: inputs.Input,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .npz, .mtx, .ldac or docword file to write.")],
+    format: inputs.Format = None,
+    column: inputs.Column = None,
+    vocabulary: inputs.Vocabulary = None,
+    encoding: inputs.Encoding = "utf-8",
+    stop_words: inputs.StopWords = "english",
+    ngrams: inputs.Ngrams = 1,
+    min_df: inputs.MinDf = 2,
+    max_df: inputs.MaxDf = 0.5,
+    max_words: inputs.MaxWords = None,
+    output_format: Annotated[str | None, typer.Option(help="npz, mtx, uci or ldac, if the name does not tell.")] = None,
+    quiet: inputs.Quiet = False,
+) -> None:
+    """Count the words of texts once, for many fits: the vocabulary goes beside the counts.
+
+    Example: ssvi corpus build articles.jsonl --max-words 20000 --output articles.npz
+    """
+    text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
+    _write(inputs.Reading(source, format, column, vocabulary, encoding, text), output, output_format, quiet=quiet)
+
+
+@corpus_app.command()
+def convert(
+    source: inputs.Input,
+    output: Annotated[Path, typer.Argument(help="A .npz, .mtx, .ldac or docword file to write.")],
+    format: inputs.Format = None,
+    vocabulary: inputs.Vocabulary = None,
+    output_format: Annotated[str | None, typer.Option(help="npz, mtx, uci or ldac, if the name does not tell.")] = None,
+    quiet: inputs.Quiet = False,
+) -> None:
+    """Turn counts of one format into another.
+
+    Example: ssvi corpus convert docword.nips.txt.gz nips.npz
+    """
+    _write(inputs.Reading(source, format, None, vocabulary), output, output_format, quiet=quiet)
+
+
+@corpus_app.command()
+def inspect(
+    source: inputs.Input,
+    format: inputs.Format = None,
+    column: inputs.Column = None,
+    vocabulary: inputs.Vocabulary = None,
+    encoding: inputs.Encoding = "utf-8",
+    as_json: inputs.AsJson = False,
+) -> None:
+    """Print how many documents and words there are, how long documents are, and the most frequent words.
+
+    Example: ssvi corpus inspect articles.jsonl
+    """
+    corpus = inputs.Reading(source, format, column, vocabulary, encoding).read(quiet=as_json)
+    documents, lengths, sums = corpus.documents, corpus.documents.lengths(), corpus.documents.column_sums()
+    top = np.argsort(-sums, kind="stable")[:10]
+    facts = {
+        "documents": len(documents),
+        "columns": documents.n_words,
+        "entries": int(documents.costs().sum()),
+        "total": float(sums.sum()),
+        "length_median": float(np.median(lengths)) if len(lengths) else 0.0,
+        "length_largest": float(lengths.max(initial=0.0)),
+        "empty_documents": int((lengths == 0).sum()),
+        "most_frequent": [corpus.vocabulary[v] if corpus.vocabulary else str(v) for v in top],
+    }
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    for name, value in facts.items():
+        shown = " ".join(value) if isinstance(value, list) else f"{value:,.10g}"
+        typer.echo(f"{name.replace('_', ' ')}: {shown}")
+
+
+@corpus_app.command()
+def formats() -> None:
+    """List what can be read.
+
+    Example: ssvi corpus formats
+    """
+    from ssvi.data.readers import FORMATS
+
+    for name in FORMATS:
+        typer.echo(name)
+
+
+def _write(reading: inputs.Reading, output: Path, format: str | None, *, quiet: bool) -> None:
+    from ssvi.data.readers import write_corpus
+
+    corpus = reading.read(quiet=quiet)
+    write_corpus(corpus, output, format)
+    if not quiet:
+        typer.echo(f"{output}: {len(corpus.documents):,} documents over {corpus.documents.n_words:,} words")
 
 
 @corpus_app.command()

@@ -72,7 +72,7 @@ def print_table(title: str, headings: list[str], lines: list[list[str]]) -> None
     """Print a table on standard output."""
     table = Table(title=title)
     for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number == 0 else "right")
+        table.add_column(heading, justify="left" if number == 0 or heading == "words" else "right")
     for line in lines:
         table.add_row(*line)
     console = Console()

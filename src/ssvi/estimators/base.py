@@ -59,6 +59,8 @@ class StochasticEstimator(BaseEstimator):
     _n_distinct: int
     """How many different documents `fit` had, and `partial_fit` since."""
 
+    name: ClassVar[str]
+    """What commands call the model."""
     saved_attributes: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
@@ -206,6 +208,10 @@ class StochasticEstimator(BaseEstimator):
     def _streamed_size(self) -> int:
         """Return the number of rows in a minibatch of `partial_fit`."""
         return self.batch_size or _STREAMED_BATCH
+
+    def total_steps(self, n: int) -> int:
+        """Return how many steps `fit` makes on n rows, if nothing stops it."""
+        return self._passes_for(n) * -(-n // self._batch_size_for(n))
 
     def _passes_for(self, n: int) -> int:
         """Return how often `fit` goes over n rows."""

@@ -126,6 +126,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
 
+    name = Model.name
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_snapshots")
 
     def __init__(

@@ -140,6 +140,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)
 
+    name = Model.name
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "inverse_scale_")
 
     def __init__(

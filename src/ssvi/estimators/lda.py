@@ -124,6 +124,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     _largest_batch = 4_000
 
+    name = LDA.name
     saved_attributes = (
         *StochasticEstimator.saved_attributes,
         "doc_topic_prior_",

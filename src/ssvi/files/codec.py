@@ -49,6 +49,28 @@ def _models_with_steps() -> list[str]:
     return [module.name for module in pkgutil.iter_modules(local_steps.__path__) if module.ispkg]
 
 
+def _columns(history: list[Info]) -> dict[str, npt.NDArray[Any]]:
+    """Return a history as arrays, one a field: as JSON it would be most of a long fit's checkpoints."""
+    columns = {field.name: [getattr(info, field.name) for info in history] for field in dataclasses.fields(Info)}
+    bounds = columns["bound"]
+    columns["has_bound"] = [bound is not None for bound in bounds]
+    columns["bound"] = [0.0 if bound is None else bound for bound in bounds]
+    return {name: np.array(column) for name, column in columns.items()}
+
+
+def _infos(columns: dict[str, Any]) -> list[Info]:
+    """Return the history that `_columns` made arrays of."""
+    wanted = {field.name for field in dataclasses.fields(Info)} | {"has_bound"}
+    if set(columns) != wanted or not all(isinstance(column, np.ndarray) for column in columns.values()):
+        raise ValueError("its history is not complete")
+    if len({column.shape for column in columns.values()}) != 1 or columns["step"].ndim != 1:
+        raise ValueError("its history has columns of different lengths")
+    has_bound = columns.pop("has_bound").tolist()
+    names, rows = list(columns), zip(*(column.tolist() for column in columns.values()), strict=True)
+    infos = [Info(**dict(zip(names, row, strict=True))) for row in rows]
+    return [info if has else dataclasses.replace(info, bound=None) for info, has in zip(infos, has_bound, strict=True)]
+
+
 class Encoder:
     """Turns values into JSON, and keeps their arrays aside."""
 
@@ -64,6 +86,8 @@ class Encoder:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"number": repr(value)}
         if isinstance(value, list):
+            if value and all(type(item) is Info for item in value):
+                return {"history": {name: self.encode(column) for name, column in _columns(value).items()}}
             return [self.encode(item) for item in value]
         if isinstance(value, tuple):
             return {"tuple": [self.encode(item) for item in value]}
@@ -109,6 +133,8 @@ class Decoder:
             ((kind, content),) = form.items()
             if kind in ("tuple", "strings") and isinstance(content, list):
                 return self._decode_sequence(kind, content, depth)
+            if kind == "history" and isinstance(content, dict):
+                return _infos({name: self.decode(item, depth + 1) for name, item in content.items()})
             if kind == "mapping" and isinstance(content, dict):
                 return {name: self.decode(item, depth + 1) for name, item in content.items()}
             if kind == "number" and content in ("nan", "inf", "-inf"):

@@ -27,6 +27,11 @@ _WHAT = "a saved model"
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
 
 
+def estimators() -> dict[str, Any]:
+    """Return the classes that can be fitted and saved, by the names that commands have for them."""
+    return {kind.name: kind for kind in (getattr(ssvi, name) for name in ESTIMATORS)}
+
+
 def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str] | None = None) -> None:
     """Write a fitted estimator; `load` gives it back, ready to predict and to go on with `partial_fit`.
 

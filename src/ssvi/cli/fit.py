@@ -1,0 +1,181 @@
+"""`ssvi fit`: from a file or folder to a model file."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ssvi.cli import inputs
+from ssvi.cli.training import TrainingDisplay
+from ssvi.files.checkpoints import Checkpoints
+from ssvi.files.models import estimators
+
+_MOST_HELD_OUT = 1_000
+_INTERRUPTED = 130
+
+
+def fit(
+    model: Annotated[str, typer.Argument(help="lda, bernoulli_mixture or gamma_process_nmf.")],
+    source: inputs.Input,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
+    components: Annotated[
+        int, typer.Option("--topics", "--components", "-k", min=1, help="Number of topics or components.")
+    ] = 50,
+    global_step: Annotated[str | None, typer.Option(help="ssvi, ssvi_a, mean_field or map.")] = None,
+    local_step: Annotated[
+        str | None, typer.Option(help="gibbs, cvb0, mean_field or exact, as the model has it.")
+    ] = None,
+    passes: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    held_out: Annotated[
+        float, typer.Option(min=0.0, max=0.5, help="Share of documents to score by, not to fit.")
+    ] = 0.05,
+    parameter: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other parameter of the estimator, as name=value.")
+    ] = None,
+    format: inputs.Format = None,
+    column: inputs.Column = None,
+    vocabulary: inputs.Vocabulary = None,
+    encoding: inputs.Encoding = "utf-8",
+    stop_words: inputs.StopWords = "english",
+    ngrams: inputs.Ngrams = 1,
+    min_df: inputs.MinDf = 2,
+    max_df: inputs.MaxDf = 0.5,
+    max_words: inputs.MaxWords = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="A folder for checkpoints.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    quiet: inputs.Quiet = False,
+    as_json: inputs.AsJson = False,
+) -> None:
+    """Fit a model and write it to a file.
+
+    Example: ssvi fit lda articles.jsonl --topics 50 --output topics.ssvi
+    """
+    estimator = _estimator(model, parameter or [], n_components=components, global_step=global_step,
+                           local_step=local_step, max_iter=passes, batch_size=batch_size, random_state=seed,
+                           n_jobs=jobs)  # fmt: skip
+    _check_folders(output, checkpoint, resume=resume)
+    text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
+    corpus = inputs.Reading(source, format, column, vocabulary, encoding, text).read(quiet=quiet or as_json)
+    train, test = _split(inputs.as_matrix(corpus), held_out, seed)
+    keeper = Checkpoints(checkpoint, every) if checkpoint else None
+    with TrainingDisplay(estimator, train.shape, test, quiet=quiet or as_json) as display:
+        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
+        with _stop_on_interrupt(display, keeper):
+            estimator.fit(train)
+    if display.stopped and keeper is not None:
+        sys.stderr.write(
+            f"ssvi: stopped after step {estimator.n_batch_iter_} and saved in {checkpoint}; "
+            "the same command with --resume goes on.\n"
+        )
+        raise typer.Exit(_INTERRUPTED)
+    estimator.save(output, corpus.vocabulary)
+    if keeper is not None:
+        keeper.clear()
+    score = None if test is None else estimator.score(test)
+    _report(estimator, output, train.shape, score, display, quiet=quiet, as_json=as_json)
+    if display.stopped:
+        sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be gone on with.\n")
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _estimator(model: str, extra: list[str], **given: Any) -> Any:
+    """Return the estimator that the options describe."""
+    known = estimators()
+    if model not in known:
+        raise ValueError(f"there is no model {model!r}; there are {', '.join(known)}.")
+    estimator = known[model]()
+    for pair in extra:
+        name, separator, value = pair.partition("=")
+        if not separator or name not in estimator.get_params() or name == "callbacks":
+            names = ", ".join(name for name in estimator.get_params() if name != "callbacks")
+            raise ValueError(f"--set takes name=value with one of {names}, not {pair!r}.")
+        given[name] = _value(value)
+    return estimator.set_params(**{name: value for name, value in given.items() if value is not None})
+
+
+def _value(text: str) -> Any:
+    """Return a number, list or truth value that a text stands for, or the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return np.array(value, dtype=float) if isinstance(value, list) else value
+
+
+def _check_folders(output: Path, checkpoint: Path | None, *, resume: bool) -> None:
+    """Find out before the fit whether its result has a place, and whether a folder of checkpoints is in use."""
+    if output.is_dir():
+        raise ValueError(f"{output} is a folder: --output is the file to write.")
+    if not output.parent.is_dir():
+        raise ValueError(f"there is no folder {output.parent} to write {output.name} to.")
+    if resume and checkpoint is None:
+        raise ValueError("--resume goes on from --checkpoint FOLDER, which is not given.")
+    if checkpoint is not None and not resume and Checkpoints(checkpoint).files():
+        raise ValueError(
+            f"{checkpoint} holds checkpoints of a fit that was not finished: "
+            "add --resume to go on with it, or give another folder."
+        )
+
+
+def _split(matrix: Any, share: float, seed: int) -> tuple[Any, Any]:
+    """Set some documents aside for scoring; None if that would be fewer than ten."""
+    count = min(round(share * matrix.shape[0]), _MOST_HELD_OUT)
+    if count < 10:
+        return matrix, None
+    order = np.random.default_rng(seed).permutation(matrix.shape[0])
+    return matrix[np.sort(order[count:])], matrix[np.sort(order[:count])]
+
+
+@contextmanager
+def _stop_on_interrupt(display: TrainingDisplay, keeper: Checkpoints | None) -> Iterator[None]:
+    """Let the first Ctrl-C end the fit after its step; a second one is as hard as ever."""
+
+    def stop(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, before)
+        display.stop()
+        if keeper is not None:
+            keeper.stop_after_this_step()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _report(
+    estimator: Any,
+    output: Path,
+    shape: tuple[int, int],
+    score: float | None,
+    display: TrainingDisplay,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Say what was fitted and where it is."""
+    seconds = display.seconds
+    if as_json:
+        facts = {
+            "output": str(output), "model": estimator.name, "documents": shape[0], "columns": shape[1],
+            "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
+        }  # fmt: skip
+        typer.echo(json.dumps(facts))
+    elif not quiet:
+        scored = "" if score is None else f", held-out score {score:.4f}"
+        typer.echo(
+            f"{output}: {estimator.name}, {estimator.n_components} components, fitted to {shape[0]:,} x {shape[1]:,} "
+            f"in {estimator.n_batch_iter_} steps, {seconds:.1f} s{scored}"
+        )

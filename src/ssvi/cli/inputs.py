@@ -1,0 +1,100 @@
+"""What commands that read data share: their options, a bar while reading, and rows as a matrix."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from ssvi.data.readers import Corpus
+
+Input = Annotated[Path, typer.Argument(help="A file or folder; `ssvi corpus formats` lists what can be read.")]
+Format = Annotated[str | None, typer.Option("--format", help="Of the input, if its name does not tell.")]
+Column = Annotated[str | None, typer.Option(help="Column or key of the text in tables and JSON lines.")]
+Vocabulary = Annotated[Path | None, typer.Option(help="The words to count, one a line.")]
+Encoding = Annotated[str, typer.Option(help="Of text.")]
+StopWords = Annotated[str, typer.Option(help="english, none, or a file of words, one a line.")]
+Ngrams = Annotated[int, typer.Option(min=1, help="The longest run of words that is a term.")]
+MinDf = Annotated[float, typer.Option(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).")]
+MaxDf = Annotated[float, typer.Option(min=0.0, help="Leave out words of more documents (to 1: a share of them).")]
+MaxWords = Annotated[int | None, typer.Option(min=1, help="Keep so many words, the most frequent.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for scripts.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How an input is to be read."""
+
+    path: Path
+    format: str | None = None
+    column: str | None = None
+    vocabulary: Path | None = None
+    encoding: str = "utf-8"
+    text: Any = None
+
+    def read(self, *, quiet: bool) -> Corpus:
+        """Read it, with a bar if it takes a while."""
+        from ssvi.data.readers import TextOptions, read_corpus
+
+        with _bar(f"reading {self.path.name}", quiet=quiet) as advance:
+            return read_corpus(
+                self.path,
+                format=self.format,
+                column=self.column,
+                vocabulary=self.vocabulary,
+                text=self.text or TextOptions(),
+                progress=advance,
+                encoding=self.encoding,
+            )
+
+    def with_words(self, words: tuple[str, ...] | None) -> Reading:
+        """Return how to read it over the words of a fitted model, unless a vocabulary was asked for."""
+        from ssvi.data.readers import TextOptions
+
+        if words is None or self.vocabulary is not None:
+            return self
+        text = dataclasses.replace(self.text or TextOptions(), vocabulary=words)
+        return dataclasses.replace(self, text=text)
+
+
+def text_options(stop_words: str, ngrams: int, min_df: float, max_df: float, max_words: int | None) -> Any:
+    """Return how text becomes words, from the options of a command."""
+    from ssvi.data.readers import TextOptions, read_vocabulary
+
+    words: Any = {"english": "english", "none": None}.get(stop_words, stop_words)
+    if isinstance(words, str) and words != "english":
+        words = tuple(read_vocabulary(Path(words), "utf-8"))
+    return TextOptions(
+        stop_words=words,
+        ngram_range=(1, ngrams),
+        min_df=int(min_df) if min_df >= 1 else min_df,
+        max_df=int(max_df) if max_df > 1 else max_df,
+        max_features=max_words,
+    )
+
+
+def as_matrix(corpus: Corpus) -> Any:
+    """Return documents x words counts as scikit-learn has them."""
+    from scipy import sparse
+
+    own = corpus.documents.tight()
+    return sparse.csr_array((own.counts, own.words, own.indptr), shape=(len(own), own.n_words))
+
+
+@contextmanager
+def _bar(label: str, *, quiet: bool) -> Iterator[Any]:
+    """Show how many bytes have been read, on a terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
+        task = progress.add_task(label, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

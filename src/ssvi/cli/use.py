@@ -1,0 +1,170 @@
+"""What is done with a model file: look at its topics, apply it to other data, score it, ask what it is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ssvi.cli import inputs
+from ssvi.cli.display import print_table
+from ssvi.files.atomic import write_atomically
+from ssvi.files.models import describe, load
+
+ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
+
+
+def topics(
+    model: ModelFile,
+    words: Annotated[int, typer.Option(min=1, help="Words of each topic.")] = 10,
+    as_json: inputs.AsJson = False,
+) -> None:
+    """Print the topics or components of a model, the largest first, with their most probable words.
+
+    Example: ssvi topics topics.ssvi --words 12
+    """
+    estimator = load(model)
+    shares, rows = _components(estimator)
+    names = _names(estimator)
+    lines: list[dict[str, Any]] = []
+    for k in np.argsort(-shares, kind="stable"):
+        top = np.argsort(-rows[k], kind="stable")[:words]
+        lines.append({"component": int(k), "share": float(shares[k]), "words": [names[v] for v in top]})
+    if as_json:
+        typer.echo(json.dumps(lines, ensure_ascii=False))
+        return
+    print_table(
+        f"{model.name}: {estimator.name}",
+        ["component", "share", "words"],
+        [[str(line["component"]), f"{line['share']:.3f}", " ".join(line["words"])] for line in lines],
+    )
+
+
+def transform(
+    model: ModelFile,
+    source: inputs.Input,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .npy file to write.")],
+    format: inputs.Format = None,
+    column: inputs.Column = None,
+    encoding: inputs.Encoding = "utf-8",
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    quiet: inputs.Quiet = False,
+) -> None:
+    """Write the topic weights (or component probabilities, or activations) of each document.
+
+    Example: ssvi transform topics.ssvi new.jsonl --output weights.csv
+    """
+    if output.suffix not in (".csv", ".npy"):
+        raise ValueError(f"--output must end in .csv or .npy, not {output.suffix or 'nothing'!r}.")
+    estimator = load(model).set_params(n_jobs=jobs)
+    corpus = _read(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
+    matrix = inputs.as_matrix(corpus)
+    weights = estimator.transform(matrix) if hasattr(estimator, "transform") else estimator.predict_proba(matrix)
+    if output.suffix == ".npy":
+        write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
+    else:
+        names = corpus.names or tuple(str(row) for row in range(len(weights)))
+        write_atomically(output, lambda file: _write_rows(file, names, weights))
+    if not quiet:
+        typer.echo(f"{output}: {len(weights):,} documents x {weights.shape[1]:,} components")
+
+
+def score(
+    model: ModelFile,
+    source: inputs.Input,
+    format: inputs.Format = None,
+    column: inputs.Column = None,
+    encoding: inputs.Encoding = "utf-8",
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    as_json: inputs.AsJson = False,
+) -> None:
+    """Print the score of documents under a model: higher is better.
+
+    For topics it is the mean log probability of a word of one half of a document given its other half, for mixtures
+    that of a row, for factorisations a lower bound of that of an entry.
+
+    Example: ssvi score topics.ssvi held_out.jsonl
+    """
+    estimator = load(model).set_params(n_jobs=jobs)
+    corpus = _read(estimator, inputs.Reading(source, format, column, None, encoding), quiet=as_json)
+    value = float(estimator.score(inputs.as_matrix(corpus)))
+    if as_json:
+        typer.echo(json.dumps({"score": value, "documents": len(corpus.documents)}))
+    else:
+        typer.echo(f"{value:.6f}")
+
+
+def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
+    """Print what a model file holds.
+
+    Example: ssvi info topics.ssvi
+    """
+    about, estimator = describe(model), load(model)
+    parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != "callbacks"}
+    facts = {
+        "file": str(model),
+        "class": about["class"],
+        "schema": about["schema"],
+        "columns": estimator.n_features_in_,
+        "vocabulary": _vocabulary(estimator) is not None,
+        "seed": estimator.random_state_,
+        "steps": estimator.n_batch_iter_,
+        "seconds": round(sum(step.seconds for step in estimator.history_), 3),
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "versions": about["versions"],
+    }
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    for name, value in facts.items():
+        shown = "  ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
+        typer.echo(f"{name}: {shown}")
+
+
+def _components(estimator: Any) -> tuple[Any, Any]:
+    """Return how much of the data each component has, and its weights of the columns."""
+    if estimator.name == "bernoulli_mixture":
+        return estimator.weights_, estimator.means_
+    if estimator.name == "gamma_process_nmf":
+        return estimator.weights_ / estimator.weights_.sum(), estimator.components_
+    masses = estimator.components_.sum(axis=1)
+    return masses / masses.sum(), estimator.topic_word_
+
+
+def _vocabulary(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns, where the model knows them."""
+    for name in ("vocabulary_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            return tuple(getattr(estimator, name))
+    return None
+
+
+def _names(estimator: Any) -> tuple[str, ...]:
+    return _vocabulary(estimator) or tuple(str(column) for column in range(estimator.n_features_in_))
+
+
+def _read(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
+    """Read documents over the columns of a model."""
+    corpus = reading.with_words(_vocabulary(estimator)).read(quiet=quiet)
+    wanted, found = estimator.n_features_in_, corpus.documents.n_words
+    if found != wanted:
+        raise ValueError(f"{reading.path} has {found:,} columns, and the model was fitted to {wanted:,}.")
+    return corpus
+
+
+def _write_rows(file: Any, names: tuple[str, ...], weights: Any) -> None:
+    writer = csv.writer(file)
+    writer.writerow(["document", *(f"component_{k}" for k in range(weights.shape[1]))])
+    for name, row in zip(names, weights, strict=True):
+        writer.writerow([name, *(f"{value:.6g}" for value in row)])
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter in a form that JSON has."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.tolist() if isinstance(value, np.ndarray) else str(value)

@@ -1,0 +1,164 @@
+"""Text to counts of words: lines, tables, JSON and folders, a document at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ssvi.data.documents import Documents
+from ssvi.data.readers.base import Corpus, CorpusError, Progress, TextOptions, choose_column, choose_names, clause
+from ssvi.data.readers.lines import Source
+from ssvi.data.readers.vocabulary import read_vocabulary
+
+_REPORT = 1 << 20  # bytes of a folder's files between two calls of progress
+
+
+def read_text(
+    path: Path, format: str, column: str | None, text: TextOptions, encoding: str, progress: Progress | None
+) -> Corpus:
+    """Read a corpus of one of the formats of text; `format` is its name."""
+    names: list[str] = []
+    if format == "folder":
+        return count_words(path, _folder(path, names, encoding, progress), text, names)
+    with Source(path, progress) as source:
+        if format == "text":
+            documents = source.text(encoding)
+        elif format == "jsonl":
+            documents = _json_lines(source, column, names, encoding)
+        else:
+            documents = _table(source, "\t" if format == "tsv" else ",", column, names, encoding)
+        return count_words(path, documents, text, names)
+
+
+def count_words(path: Path, documents: Iterator[str], text: TextOptions, names: list[str]) -> Corpus:
+    """Count the words of documents; `names` is filled while they are read."""
+    from sklearn.feature_extraction.text import CountVectorizer  # slow to import, and matrices do without
+
+    vectorizer = CountVectorizer(
+        lowercase=text.lowercase,
+        stop_words=_stop_words(text),
+        ngram_range=text.ngram_range,
+        min_df=text.min_df,
+        max_df=text.max_df,
+        max_features=text.max_features,
+        token_pattern=text.token_pattern,
+        vocabulary=text.vocabulary,
+    )
+    try:
+        with warnings.catch_warnings():
+            # It asks whether stop words are themselves tokens, which other people's lists need not be.
+            warnings.filterwarnings("ignore", "Your stop_words may be inconsistent")
+            counts = vectorizer.fit_transform(documents)
+    except CorpusError:
+        raise
+    except ValueError as error:
+        raise CorpusError(f"{path} gives no counts of words ({clause(error)}): change the text options.") from error
+    if counts.nnz == 0:
+        raise CorpusError(f"{path} has no word of the vocabulary: check both, and the text options.")
+    vocabulary = text.vocabulary or tuple(map(str, vectorizer.get_feature_names_out()))
+    return Corpus(Documents.from_matrix(counts), vocabulary, tuple(names) or None)
+
+
+def with_vocabulary(text: TextOptions, file: Path | None, encoding: str) -> TextOptions:
+    """Return the text options with the vocabulary of a file, if there is one."""
+    if file is None:
+        return text
+    if text.vocabulary is not None:
+        raise CorpusError(f"{file} is one vocabulary and the text options have another: give one of them.")
+    words = read_vocabulary(file, encoding)
+    try:
+        return replace(text, vocabulary=words)
+    except ValueError as error:
+        raise CorpusError(f"{file} cannot be the vocabulary: {error}") from error
+
+
+def _stop_words(text: TextOptions) -> Any:
+    """Return the stop words; those that are in a given vocabulary are wanted after all."""
+    if text.vocabulary is None or text.stop_words is None:
+        return list(text.stop_words) if isinstance(text.stop_words, tuple) else text.stop_words
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    stop_words = ENGLISH_STOP_WORDS if isinstance(text.stop_words, str) else text.stop_words
+    return sorted(set(stop_words) - set(text.vocabulary)) or None
+
+
+def _json_lines(source: Source, column: str | None, names: list[str], encoding: str) -> Iterator[str]:
+    key = name_key = None
+    for line in source.text(encoding):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            what = error.msg if isinstance(error, json.JSONDecodeError) else "a number or a nesting is too long"
+            raise source.fault(f"this is not JSON ({what}): mend the line or remove it.") from error
+        if not isinstance(record, dict):
+            raise source.fault('this is no JSON object such as {"text": "..."}: mend the line or remove it.')
+        if key is None:
+            key = choose_column(source.path, list(record), column)
+            name_key = choose_names(list(record), key)
+        if key not in record:
+            raise source.fault(f"there is no key {key!r}: add it or remove the line.")
+        text = record[key]
+        if not isinstance(text, str | None):
+            raise source.fault(f"the value of {key!r} is no text: mend it, or give another key as `column`.")
+        if name_key is not None:
+            names.append(str(record.get(name_key, "")))
+        yield text or ""
+
+
+def _table(source: Source, delimiter: str, column: str | None, names: list[str], encoding: str) -> Iterator[str]:
+    start = 1
+    limit = csv.field_size_limit(sys.maxsize)  # documents may be longer than the 128 kB it allows
+    try:
+        reader = csv.reader(source.text(encoding, newline=""), delimiter=delimiter, strict=True)
+        header = next(reader, [])
+        text_place = header.index(choose_column(source.path, header, column))
+        name_column = choose_names(header, header[text_place])
+        name_place = None if name_column is None else header.index(name_column)
+        start = reader.line_num + 1
+        for row in reader:
+            if row:
+                if len(row) != len(header):
+                    raise source.fault(
+                        f"there are {len(row)} fields and not {len(header)} as in the header: mend it.", start
+                    )
+                if name_place is not None:
+                    names.append(row[name_place])
+                yield row[text_place]
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise source.fault(
+            f"the quotes of a field do not match ({error}): double those inside of it.", start
+        ) from error
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _folder(path: Path, names: list[str], encoding: str, progress: Progress | None) -> Iterator[str]:
+    """Yield the files under a folder in the order of their relative paths; hidden ones are left out."""
+    files = []
+    for folder, inner, own in os.walk(path):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        files += [file for name in own if not name.startswith(".") and (file := Path(folder, name)).is_file()]
+    if not files:
+        raise CorpusError(f"{path} has no files in it: give a folder of text files.")
+    by_name = sorted((file.relative_to(path).as_posix(), file) for file in files)
+    total = sum(file.stat().st_size for file in files)
+    done = reported = 0
+    for name, file in by_name:
+        names.append(name)
+        with Source(file) as source:
+            text = source.whole_text(encoding)
+        yield text
+        done += file.stat().st_size
+        if progress is not None and (done - reported >= _REPORT or len(names) == len(by_name)):
+            reported = done
+            progress(done, max(done, total))

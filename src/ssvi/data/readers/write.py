@@ -1,0 +1,116 @@
+"""Corpora to files that `read_corpus` and other programs read."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from scipy import sparse
+
+from ssvi.data.documents import Documents
+from ssvi.data.readers.base import Corpus, guess_format
+from ssvi.data.readers.vocabulary import vocabulary_beside
+
+WRITTEN_FORMATS = ("npz", "mtx", "uci", "ldac")
+_ENTRIES_AT_ONCE = 1 << 18
+_LINE_ENDS = ("\n", "\r")
+
+
+def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) -> None:
+    """Write a corpus; its vocabulary, if it has one, goes beside it, where `read_corpus` looks for it.
+
+    The files appear, or replace older ones, when they are complete. Names of documents are not written: these formats
+    have no place for them.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        What to write. "uci" and "ldac" take whole counts only.
+    path : str or Path
+        The file; all but "npz" are compressed if it ends in .gz. The vocabulary of a.npz is a.vocab.txt, that of
+        docword.a.txt is vocab.a.txt.
+    format : str, optional
+        "npz", "mtx", "uci" or "ldac"; by default the path's suffix tells.
+
+    """
+    path = Path(path)
+    format = format or guess_format(path)
+    if format not in WRITTEN_FORMATS:
+        raise ValueError(f"{path} cannot be written as {format!r}: give `format`, one of {', '.join(WRITTEN_FORMATS)}.")
+    if format == "npz" and path.suffix != ".npz":
+        raise ValueError(f"{path} must end in .npz: rename it or give another format.")
+    documents = corpus.documents.tight()
+    if format in ("uci", "ldac") and not documents.is_whole():
+        raise ValueError(f"{path} cannot be written as {format}, which has whole counts only: write mtx or npz.")
+    with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=path.parent) as folder:
+        new = Path(folder, path.name)
+        words = Path(folder, "vocabulary") if corpus.vocabulary is not None else None
+        if words is not None:
+            _write_words(words, corpus.vocabulary or (), documents.n_words)
+        if format == "npz":
+            shape = (len(documents), documents.n_words)
+            sparse.save_npz(new, sparse.csr_array((documents.counts, documents.words, documents.indptr), shape=shape))
+        else:
+            with _opened(new) as file:
+                file.writelines({"mtx": _mtx, "uci": _uci, "ldac": _ldac}[format](documents))
+        # The corpus last: readers look for it first.
+        if words is not None:
+            beside = vocabulary_beside(path)
+            os.replace(words, beside.with_suffix("") if beside.suffix == ".gz" else beside)
+        os.replace(new, path)
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "wt", encoding="ascii", newline="\n")
+    return path.open("w", encoding="ascii", newline="\n")
+
+
+def _write_words(path: Path, words: tuple[str, ...], n_words: int) -> None:
+    if len(words) != n_words:
+        raise ValueError(
+            f"the vocabulary has {len(words):,} words and the documents have {n_words:,}: give all of them."
+        )
+    for number, word in enumerate(words):
+        if not word or word != word.strip() or any(end in word for end in _LINE_ENDS):
+            raise ValueError(f"word {number}, {word!r}, cannot stand on a line of its own: rename it.")
+    path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8", newline="\n")
+
+
+def _mtx(documents: Documents) -> Iterator[str]:
+    whole = documents.counts.dtype.kind in "biu"
+    yield f"%%MatrixMarket matrix coordinate {'integer' if whole else 'real'} general\n"
+    yield f"{len(documents)} {documents.n_words} {len(documents.words)}\n"
+    yield from _entries(documents, "{} {} {}\n" if whole else "{} {} {!r}\n")
+
+
+def _uci(documents: Documents) -> Iterator[str]:
+    yield f"{len(documents)}\n{documents.n_words}\n{len(documents.words)}\n"
+    yield from _entries(
+        Documents(documents.indptr, documents.words, _whole(documents), documents.n_words), "{} {} {}\n"
+    )
+
+
+def _entries(documents: Documents, line: str) -> Iterator[str]:
+    """Yield an entry a line, numbered from 1."""
+    rows = np.repeat(np.arange(1, len(documents) + 1, dtype=np.int64), documents.costs())
+    for start in range(0, len(rows), _ENTRIES_AT_ONCE):
+        own = slice(start, start + _ENTRIES_AT_ONCE)
+        columns = (rows[own], documents.words[own].astype(np.int64) + 1, documents.counts[own])
+        yield "".join(map(line.format, *(column.tolist() for column in columns)))
+
+
+def _ldac(documents: Documents) -> Iterator[str]:
+    counts = _whole(documents)
+    for start, stop in zip(documents.indptr[:-1].tolist(), documents.indptr[1:].tolist(), strict=True):
+        pairs = zip(documents.words[start:stop].tolist(), counts[start:stop].tolist(), strict=True)
+        yield " ".join([str(stop - start), *(f"{word}:{count}" for word, count in pairs)]) + "\n"
+
+
+def _whole(documents: Documents) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return documents.counts.astype(np.int64)

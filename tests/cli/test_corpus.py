@@ -1,0 +1,48 @@
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ssvi.cli.app import app
+from ssvi.data.readers import FORMATS, read_corpus
+
+
+def _run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+@pytest.fixture
+def lines(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("apples pears apples\npears plums\nplums apples the\n")
+    return path
+
+
+def test_texts_are_counted_once_for_many_fits(lines, tmp_path):
+    result = _run("corpus", "build", lines, "-o", tmp_path / "counts.npz", "--max-df", 1)
+    assert "3 documents over 3 words" in result.stdout
+    corpus = read_corpus(tmp_path / "counts.npz")
+    assert corpus.vocabulary == ("apples", "pears", "plums")
+    np.testing.assert_array_equal(corpus.documents.lengths(), [3, 2, 2])
+
+
+@pytest.mark.parametrize("name", ["counts.mtx", "counts.ldac", "docword.counts.txt"])
+def test_counts_go_from_format_to_format(name, lines, tmp_path):
+    _run("corpus", "build", lines, "-o", tmp_path / "counts.npz", "--max-df", 1, "--quiet")
+    assert _run("corpus", "convert", tmp_path / "counts.npz", tmp_path / name).exit_code == 0
+    one, other = read_corpus(tmp_path / "counts.npz"), read_corpus(tmp_path / name)
+    assert one.vocabulary == other.vocabulary
+    np.testing.assert_array_equal(one.documents.words, other.documents.words)
+    np.testing.assert_array_equal(one.documents.counts, other.documents.counts)
+
+
+def test_inspect_tells_what_there_is(lines):
+    facts = json.loads(_run("corpus", "inspect", lines, "--json").stdout)
+    assert (facts["documents"], facts["columns"], facts["total"]) == (3, 3, 7.0)
+    assert facts["most_frequent"][0] == "apples"
+    assert "documents: 3" in _run("corpus", "inspect", lines).stdout
+
+
+def test_formats_are_listed():
+    assert _run("corpus", "formats").stdout.split() == list(FORMATS)

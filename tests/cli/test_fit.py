@@ -1,0 +1,185 @@
+"""`ssvi fit` and what is done with its file, in this process and in processes that are stopped or killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+from typer.testing import CliRunner
+
+import ssvi
+from ssvi.cli import main
+from ssvi.cli.app import app
+from ssvi.files.models import estimators
+
+WORDS = [f"{theme}{'abcdefgh'[i]}" for theme in ("sport", "music", "law") for i in range(8)]
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """300 documents of three themes, one a line."""
+    rng = np.random.default_rng(0)
+    themes = rng.integers(3, size=300)
+    lines = [" ".join(WORDS[8 * theme + word] for word in rng.integers(8, size=20)) for theme in themes]
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture
+def counts(tmp_path):
+    """200 rows of zeros and ones as a sparse matrix."""
+    path = tmp_path / "counts.npz"
+    rows = (np.random.default_rng(1).random((200, 15)) < 0.3).astype(np.int32)
+    sparse.save_npz(path, sparse.csr_array(rows))
+    return path
+
+
+def _run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Return a function that returns the one line which a command says of a mistake."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["ssvi", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    return run
+
+
+def test_from_texts_to_topics(texts, tmp_path):
+    model = tmp_path / "model.ssvi"
+    result = _run("fit", "lda", texts, "--topics", 3, "--output", model, "--jobs", 1, "--seed", 1)
+    assert result.exit_code == 0
+    assert "lda, 3 components, fitted to 285 x 24" in result.stdout
+    assert "held-out score -" in result.stdout
+    found = json.loads(_run("topics", model, "--words", 8, "--json").stdout)
+    assert sorted(sorted(topic["words"]) for topic in found) == sorted([sorted(WORDS[i : i + 8]) for i in (0, 8, 16)])
+    assert "sport" in _run("topics", model).stdout
+    about = json.loads(_run("info", model, "--json").stdout)
+    assert (about["class"], about["columns"], about["vocabulary"]) == ("LatentDirichletAllocation", 24, True)
+    assert "seed: 1" in _run("info", model).stdout
+
+
+def test_transform_and_score_use_the_models_own_words(texts, tmp_path):
+    model, weights = tmp_path / "model.ssvi", tmp_path / "weights.csv"
+    _run("fit", "lda", texts, "-k", 3, "-o", model, "--jobs", 1, "--held-out", 0)
+    other = tmp_path / "other.txt"
+    other.write_text("sporta sportb unheardof sportc\nlawa lawb lawc lawd\n")
+    assert _run("transform", model, other, "-o", weights, "--jobs", 1).exit_code == 0
+    lines = [line.split(",") for line in weights.read_text().splitlines()]
+    assert lines[0] == ["document", "component_0", "component_1", "component_2"]
+    rows = np.array([line[1:] for line in lines[1:]], dtype=float)
+    assert rows.argmax(axis=1)[0] != rows.argmax(axis=1)[1]
+    _run("transform", model, other, "-o", tmp_path / "weights.npy", "--jobs", 1, "--quiet")
+    np.testing.assert_allclose(np.load(tmp_path / "weights.npy"), rows, rtol=1e-4)
+    result = _run("score", model, texts, "--json", "--jobs", 1)
+    assert json.loads(result.stdout)["documents"] == 300
+    assert float(_run("score", model, texts, "--jobs", 1).stdout) == pytest.approx(json.loads(result.stdout)["score"])
+
+
+@pytest.mark.parametrize("name", sorted(estimators()))
+def test_every_model_can_be_fitted_and_used(name, counts, tmp_path):
+    model = tmp_path / "model.ssvi"
+    arguments = ["fit", name, counts, "-k", 3, "-o", model, "--passes", 2, "--jobs", 1, "--batch-size", 50, "--json"]
+    result = _run(*arguments)
+    facts = json.loads(result.stdout)
+    assert (facts["model"], facts["documents"], facts["columns"]) == (name, 190, 15)
+    assert facts["held_out_score"] < 0
+    assert type(ssvi.load(model)) is estimators()[name]
+    for command in (("topics", model), ("info", model), ("score", model, counts)):
+        assert _run(*command).exit_code == 0
+    assert _run("transform", model, counts, "-o", tmp_path / "w.npy").exit_code == 0
+    assert len(np.load(tmp_path / "w.npy")) == 200
+
+
+def test_quiet_says_nothing(counts, tmp_path):
+    result = _run("fit", "lda", counts, "-k", 2, "-o", tmp_path / "m.ssvi", "--passes", 1, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_other_parameters_by_name(counts, tmp_path):
+    arguments = ["fit", "lda", counts, "-k", 2, "-o", tmp_path / "m.ssvi", "--passes", 1, "--quiet"]
+    _run(*arguments, "--set", "doc_topic_prior=[0.5, 0.7]", "--set", "learning_method=batch")
+    loaded = ssvi.load(tmp_path / "m.ssvi")
+    np.testing.assert_array_equal(loaded.doc_topic_prior, [0.5, 0.7])
+    assert loaded.learning_method == "batch"
+
+
+def test_mistakes_are_one_line(texts, counts, tmp_path, refused):
+    model = tmp_path / "m.ssvi"
+    assert "there is no model 'lad'; there are bernoulli_mixture" in refused("fit", "lad", texts, "-o", model)
+    assert "there is no" in refused("fit", "lda", tmp_path / "nothing.txt", "-o", model)
+    assert "is a folder" in refused("fit", "lda", texts, "-o", tmp_path)
+    assert "there is no folder" in refused("fit", "lda", texts, "-o", tmp_path / "no" / "m.ssvi")
+    assert "--set takes name=value" in refused("fit", "lda", texts, "-o", model, "--set", "x")
+    assert "which is not given" in refused("fit", "lda", texts, "-o", model, "--resume")
+    assert "is not a saved model" in refused("topics", texts)
+    assert not model.exists()
+    _run("fit", "lda", counts, "-k", 2, "-o", model, "--passes", 1, "--quiet")
+    assert "24 columns, and the model was fitted to 15" in refused("score", model, texts)
+    assert "must end in .csv or .npy" in refused("transform", model, counts, "-o", tmp_path / "w.txt")
+
+
+def _arguments(name, source, folder, model):
+    """Return the options of a fit of some seconds that is killed or stopped on its way."""
+    arguments = ["fit", name, source, "-k", 4, "-o", model, "--passes", 20, "--batch-size", 20, "--jobs", 1]
+    return [*arguments, "--checkpoint", folder, "--every", 3, "--quiet"]
+
+
+def _start(*arguments, **options):
+    return subprocess.Popen([sys.executable, "-m", "ssvi.cli", *map(str, arguments)], **options)
+
+
+def _wait_for_a_checkpoint(folder, process):
+    deadline = time.monotonic() + 120
+    while not (folder.is_dir() and any(name.endswith(".ssvi") for name in os.listdir(folder))):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("name", sorted(estimators()))
+def test_a_killed_fit_goes_on_to_the_same_model(name, counts, tmp_path):
+    """Killed by a signal that no process can catch. (`python -m benchmarks.kills` does it many times.)"""
+    whole, model, folder = tmp_path / "whole.ssvi", tmp_path / "model.ssvi", tmp_path / "checkpoints"
+    process = _start(*_arguments(name, counts, folder, model))
+    _run(*_arguments(name, counts, tmp_path / "unused", whole))
+    _wait_for_a_checkpoint(folder, process)
+    process.kill()
+    process.wait()
+    if not model.exists():
+        assert _run(*_arguments(name, counts, folder, model), "--resume").exit_code == 0
+    expected, found = ssvi.load(whole), ssvi.load(model)
+    for block, lam in expected._state.parameters.items():
+        np.testing.assert_array_equal(found._state.parameters[block], lam)
+
+
+def test_an_interrupted_fit_saves_itself_and_says_how_to_go_on(counts, tmp_path, refused):
+    whole, model, folder = tmp_path / "whole.ssvi", tmp_path / "model.ssvi", tmp_path / "checkpoints"
+    process = _start(*_arguments("lda", counts, folder, model), "--passes", 80, stderr=subprocess.PIPE, text=True)
+    _wait_for_a_checkpoint(folder, process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "saved in" in said
+    assert "--resume goes on" in said
+    arguments = [*_arguments("lda", counts, folder, model), "--passes", 80]
+    assert "holds checkpoints of a fit that was not finished" in refused(*arguments)
+    assert "with other max_iter" in refused(*_arguments("lda", counts, folder, model), "--resume")
+    assert _run(*arguments, "--resume").exit_code == 0
+    _run(*_arguments("lda", counts, tmp_path / "unused", whole), "--passes", 80)
+    np.testing.assert_array_equal(ssvi.load(model).components_, ssvi.load(whole).components_)
+    assert os.listdir(folder) == []

@@ -1,0 +1,76 @@
+import gzip
+
+import numpy as np
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+from tests.data.readers.helpers import dense
+
+from ssvi.data.documents import Documents
+from ssvi.data.readers import Corpus, read_corpus, write_corpus
+
+COUNTS = np.array([[0, 2, 0, 1, 0], [0, 0, 0, 0, 0], [3, 0, 0, 0, 0], [1, 1, 1, 1, 0], [0, 0, 0, 0, 0]])
+WORDS = ("a", "b c", "\u00e9", "d", "e")
+FILES = ["a.npz", "a.mtx", "a.mtx.gz", "docword.a.txt", "docword.a.txt.gz", "a.ldac", "a.ldac.gz"]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_round_trip(tmp_path, name, dtype):
+    corpus = Corpus(Documents.from_matrix(COUNTS.astype(dtype)), WORDS, None)
+    write_corpus(corpus, tmp_path / name)
+    again = read_corpus(tmp_path / name)
+    np.testing.assert_array_equal(dense(again), COUNTS)
+    assert again.vocabulary == WORDS
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_vocabulary_that_was_compressed(tmp_path):
+    (tmp_path / "vocab.a.txt.gz").write_bytes(gzip.compress(b"old\n"))
+    write_corpus(Corpus(Documents.from_matrix(COUNTS), WORDS, None), tmp_path / "docword.a.txt.gz")
+    assert read_corpus(tmp_path / "docword.a.txt.gz").vocabulary == WORDS
+
+
+@pytest.mark.parametrize("name", FILES[:4])
+def test_without_vocabulary(tmp_path, name):
+    write_corpus(Corpus(Documents.from_matrix(COUNTS).slice(2, 5), None, None), tmp_path / name)
+    again = read_corpus(tmp_path / name)
+    np.testing.assert_array_equal(dense(again), COUNTS[2:])
+    assert again.vocabulary is None
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.mtx"])
+def test_decimals_come_back_exactly(tmp_path, name):
+    matrix = np.random.default_rng(0).gamma(0.1, size=(20, 7)) * 1e-5
+    write_corpus(Corpus(Documents.from_matrix(matrix), None, None), tmp_path / name)
+    np.testing.assert_array_equal(dense(read_corpus(tmp_path / name)), matrix)
+
+
+def test_scipy_reads_it(tmp_path):
+    corpus = Corpus(Documents.from_matrix(COUNTS), None, None)
+    write_corpus(corpus, tmp_path / "a.mtx")
+    write_corpus(corpus, tmp_path / "a.npz")
+    np.testing.assert_array_equal(scipy_io.mmread(tmp_path / "a.mtx").toarray(), COUNTS)
+    np.testing.assert_array_equal(sparse.load_npz(tmp_path / "a.npz").toarray(), COUNTS)
+
+
+def test_format_may_be_given(tmp_path):
+    write_corpus(Corpus(Documents.from_matrix(COUNTS), WORDS, None), tmp_path / "counts.dat", "ldac")
+    np.testing.assert_array_equal(dense(read_corpus(tmp_path / "counts.dat", format="ldac")), COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "words", "message"),
+    [
+        ("a.csv", 1, WORDS, "cannot be written as 'csv'"),
+        ("a.ldac", 0.5, WORDS, "has whole counts only"),
+        ("docword.a.txt", 0.5, WORDS, "has whole counts only"),
+        ("a.npz", 1, WORDS[:2], "has 2 words and the documents have 5"),
+        ("a.npz", 1, ("a", "b", "c\nd", "e", "f"), "word 2, .* cannot stand on a line"),
+        ("a.npz", 1, ("a", "b", "", "e", "f"), "word 2, '', cannot stand on a line"),
+    ],
+)
+def test_errors_leave_nothing_behind(tmp_path, name, scale, words, message):
+    with pytest.raises(ValueError, match=message):
+        write_corpus(Corpus(Documents.from_matrix(COUNTS * scale), words, None), tmp_path / name)
+    assert not list(tmp_path.iterdir())
