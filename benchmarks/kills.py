@@ -1,0 +1,92 @@
+"""Fits that are killed at random moments, again and again, and what they end with.
+
+Every round fits a model in a process with checkpoints, kills the process at a random moment and starts it again with
+--resume, until it has ended by itself. The model file must then hold exactly what an uninterrupted fit has, and no file
+that was half written may ever have been taken for whole.
+
+    python -m benchmarks.kills --kills 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+import ssvi
+from ssvi.files.models import estimators
+
+
+def main() -> None:
+    """Kill until there have been enough kills; print what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    kills, rounds, wrong = 0, 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = (rng.random((400, 30)) < 0.3).astype(np.int32)
+        sparse.save_npz(folder / "counts.npz", sparse.csr_array(rows))
+        expected = {model: _uninterrupted(folder, model) for model in estimators()}
+        while kills < options.kills:
+            model = list(expected)[rounds % len(expected)]
+            fitted, seconds = expected[model]
+            kills += _until_it_ends(folder, model, seconds, rng)
+            rounds += 1
+            wrong += not _same(fitted, ssvi.load(folder / "model.ssvi"))
+            print(f"{kills} kills in {rounds} fits, {wrong} of them with another result", flush=True)
+    print("every fit ended with the uninterrupted result" if not wrong else f"{wrong} fits went wrong")
+    raise SystemExit(bool(wrong))
+
+
+def _command(folder: Path, model: str, output: str, checkpoints: str) -> list[str]:
+    return [
+        sys.executable, "-m", "ssvi.cli", "fit", model, str(folder / "counts.npz"), "--output", str(folder / output),
+        "--components", "5", "--passes", "60", "--batch-size", "20", "--jobs", "1", "--quiet",
+        "--checkpoint", str(folder / checkpoints), "--every", "2", "--resume",
+    ]  # fmt: skip
+
+
+def _uninterrupted(folder: Path, model: str) -> tuple[object, float]:
+    """Return a fit that nothing happened to, and how long it took, start-up and all."""
+    command = _command(folder, model, "whole.ssvi", "whole")
+    subprocess.run(command, check=True)  # compiles kernels
+    started = time.perf_counter()
+    subprocess.run(command, check=True)
+    return ssvi.load(folder / "whole.ssvi"), time.perf_counter() - started
+
+
+def _until_it_ends(folder: Path, model: str, seconds: float, rng: np.random.Generator) -> int:
+    """Kill a fit at random moments until it has ended by itself; return how often it was killed."""
+    (folder / "model.ssvi").unlink(missing_ok=True)
+    kills = 0
+    while True:
+        process = subprocess.Popen(_command(folder, model, "model.ssvi", "checkpoints"))
+        try:
+            process.wait(timeout=seconds * rng.uniform(0.5, 1.1))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills += 1
+            continue
+        if process.returncode:
+            raise SystemExit(f"a fit of {model} ended with {process.returncode}")
+        return kills
+
+
+def _same(one: object, other: object) -> bool:
+    """Tell whether two fits have the same parameters, bit for bit."""
+    first, second = one._state.parameters, other._state.parameters  # type: ignore[attr-defined]
+    return all(np.array_equal(lam, second[block]) for block, lam in first.items())
+
+
+if __name__ == "__main__":
+    main()
