@@ -25,7 +25,7 @@ _HOMES = {
     "LatentDirichletAllocation": "ssvi.estimators.lda",
     "load": "ssvi.files.models",
 }
-_PARTS = {"baselines", "engine", "evaluation", "files", "schedules"}
+_PARTS = {"baselines", "engine", "evaluation", "files", "report", "schedules"}
 
 
 def __getattr__(name: str) -> Any:

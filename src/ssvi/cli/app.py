@@ -9,6 +9,7 @@ import typer
 import ssvi
 from ssvi.cli.corpus import corpus_app
 from ssvi.cli.fit import fit
+from ssvi.cli.report import report
 from ssvi.cli.reproduce import reproduce_app
 from ssvi.cli.use import info, score, topics, transform
 
@@ -19,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, topics, transform, score, info):
+for command in (fit, topics, transform, score, report, info):
     app.command()(command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(reproduce_app, name="reproduce")

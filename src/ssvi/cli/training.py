@@ -58,10 +58,14 @@ class TrainingDisplay:
     def __call__(self, state: State, info: Info) -> bool:
         """Show a step; after a pass, score the held-out rows."""
         done = info.documents_seen // self._rows
-        if done > self._passes and self._test is not None and not self._quiet:
+        if done > self._passes and self._test is not None:
             self._passes = done
-            self._score = f"score {self._scored(state):.4f}"
-            if not self._console.is_terminal:
+            value = self._scored(state)
+            # Kept where checkpoints find it, and by the time spent in steps, which a resumed fit goes on counting.
+            spent = sum(step.seconds for step in self._estimator.history_)
+            vars(self._estimator).setdefault("scores_", []).append((spent, value))
+            self._score = f"score {value:.4f}"
+            if not self._console.is_terminal and not self._quiet:
                 self._console.print(f"pass {done}: {self._score}, {self.seconds:.1f} s", highlight=False)
         self._bar.update(self._task, completed=info.step, score=self._score)
         return self.stopped

@@ -61,7 +61,7 @@ def transform(
     if output.suffix not in (".csv", ".npy"):
         raise ValueError(f"--output must end in .csv or .npy, not {output.suffix or 'nothing'!r}.")
     estimator = load(model).set_params(n_jobs=jobs)
-    corpus = _read(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
+    corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
     matrix = inputs.as_matrix(corpus)
     weights = estimator.transform(matrix) if hasattr(estimator, "transform") else estimator.predict_proba(matrix)
     if output.suffix == ".npy":
@@ -90,7 +90,7 @@ def score(
     Example: ssvi score topics.ssvi held_out.jsonl
     """
     estimator = load(model).set_params(n_jobs=jobs)
-    corpus = _read(estimator, inputs.Reading(source, format, column, None, encoding), quiet=as_json)
+    corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=as_json)
     value = float(estimator.score(inputs.as_matrix(corpus)))
     if as_json:
         typer.echo(json.dumps({"score": value, "documents": len(corpus.documents)}))
@@ -147,7 +147,7 @@ def _names(estimator: Any) -> tuple[str, ...]:
     return _vocabulary(estimator) or tuple(str(column) for column in range(estimator.n_features_in_))
 
 
-def _read(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
+def read_over(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
     """Read documents over the columns of a model."""
     corpus = reading.with_words(_vocabulary(estimator)).read(quiet=quiet)
     wanted, found = estimator.n_features_in_, corpus.documents.n_words

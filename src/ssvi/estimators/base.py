@@ -65,6 +65,7 @@ class StochasticEstimator(BaseEstimator):
         "n_features_in_",
         "feature_names_in_",
         "vocabulary_",
+        "scores_",
         "random_state_",
         "history_",
         "n_iter_",

@@ -1,0 +1,49 @@
+"""`ssvi report`: a page about a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssvi.cli import inputs
+from ssvi.cli.use import ModelFile, read_over
+from ssvi.files.models import load
+
+
+def report(
+    model: ModelFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path("report.html"),
+    corpus: Annotated[Path | None, typer.Option(help="Documents of which some stand for each component.")] = None,
+    format: inputs.Format = None,
+    column: inputs.Column = None,
+    encoding: inputs.Encoding = "utf-8",
+    shape: Annotated[
+        str | None, typer.Option(help="Of rows that are images, as HEIGHTxWIDTH; squares are seen.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    quiet: inputs.Quiet = False,
+) -> None:
+    """Write one HTML page about a model, to be opened in any browser; it loads nothing from anywhere.
+
+    Example: ssvi report topics.ssvi --corpus articles.jsonl --output report.html
+    """
+    from ssvi.report import write_report
+
+    estimator, names, data = load(model), None, None
+    if corpus is not None:
+        documents = read_over(estimator, inputs.Reading(corpus, format, column, None, encoding), quiet=quiet)
+        data, names = inputs.as_matrix(documents), documents.names
+    write_report(estimator, output, data=data, names=names, shape=_shape(shape), title=title)
+    if not quiet:
+        typer.echo(f"{output}: open it in a browser")
+
+
+def _shape(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.isdigit() and int(part) for part in parts):
+        raise ValueError(f"--shape is HEIGHTxWIDTH, like 28x28, not {text!r}.")
+    return int(parts[0]), int(parts[1])

@@ -1,0 +1,135 @@
+"""What a report says of topics and components: sizes, words, likeness, and how sure the fit is of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.typing import Array
+
+_WORDS = 30  # of each topic that can be shown at once
+_LAMBDAS = np.linspace(0.0, 1.0, 11)
+_SIMILAR = 5
+
+
+@dataclass(frozen=True)
+class Components:
+    """The components of a model, the largest first.
+
+    Attributes
+    ----------
+    numbers : (K,) integers
+        Their numbers in the model.
+    shares : (K,)
+        How much of the data each has.
+    rows : (K, columns)
+        Their weights of the columns: probabilities of words, of ones, or shares of a spectrum.
+    deviations : (K, columns)
+        The standard deviations of these under q.
+    overall : (columns,)
+        The weights of the columns in all the data.
+
+    """
+
+    numbers: npt.NDArray[np.int64]
+    shares: Array
+    rows: Array
+    deviations: Array
+    overall: Array
+
+    @classmethod
+    def of(cls, estimator: Any) -> Components:
+        """Take them from a fitted estimator."""
+        shares, rows, deviations = _READERS[estimator.name](estimator)
+        order = np.argsort(-shares, kind="stable")
+        overall = shares @ rows
+        return cls(order, shares[order], rows[order], deviations[order], overall / overall.sum())
+
+    def candidates(self, k: int) -> npt.NDArray[np.int64]:
+        """Return the columns that are among a component's first ones for some weight of probability against lift."""
+        row = np.maximum(self.rows[k], 1e-300)
+        lift = np.log(row) - np.log(np.maximum(self.overall, 1e-300))
+        found = {
+            int(v)
+            for weight in _LAMBDAS
+            for v in np.argsort(-(weight * np.log(row) + (1.0 - weight) * lift), kind="stable")[:_WORDS]
+        }
+        return np.array(sorted(found, key=lambda v: -row[v]))
+
+    def distances(self) -> Array:
+        """Return the Jensen-Shannon distances between components, as distributions over columns."""
+        weights = self.rows / np.maximum(self.rows.sum(axis=1, keepdims=True), 1e-300)
+        result = np.zeros((len(weights), len(weights)))
+        own = _negative_entropy(weights)
+        for k, row in enumerate(weights):
+            between = 0.5 * (own[k] + own) - _negative_entropy(0.5 * (row + weights))
+            result[k] = np.sqrt(np.maximum(between, 0.0))
+        return result
+
+
+def _negative_entropy(rows: Array) -> Array:
+    result: Array = np.where(rows > 0, rows * np.log(np.maximum(rows, 1e-300)), 0.0).sum(axis=1)
+    return result
+
+
+def plane(distances: Array) -> Array:
+    """Return points in the plane whose distances are about these (classical scaling), within -1 and 1."""
+    n = len(distances)
+    if n < 2:
+        return np.zeros((n, 2))
+    centre = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
+    points = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0.0))
+    if points.shape[1] < 2:
+        points = np.hstack([points, np.zeros((n, 2 - points.shape[1]))])
+    # Eigenvectors come with either sign: the largest coordinate of each axis is positive.
+    points *= np.where(points[np.abs(points).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+    largest = float(np.abs(points).max())
+    scaled: Array = points / (largest or 1.0)
+    return scaled
+
+
+def similar(distances: Array, k: int) -> list[int]:
+    """Return the components nearest to one, the nearest first."""
+    order = [int(other) for other in np.argsort(distances[k], kind="stable") if other != k]
+    return order[:_SIMILAR]
+
+
+def image_shape(columns: int, given: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Return the height and width of rows as images: those given, or a square if there is one; None if neither fits."""
+    if given is not None:
+        if given[0] * given[1] != columns:
+            raise ValueError(f"images of {given[0]} x {given[1]} do not fit rows of {columns:,} columns.")
+        return given
+    side = math.isqrt(columns)
+    return (side, side) if side * side == columns and side >= 4 else None
+
+
+def _topics(estimator: Any) -> tuple[Array, Array, Array]:
+    lam = estimator._state.parameters["topics"]
+    totals = lam.sum(axis=1, keepdims=True)
+    means = lam / totals
+    return (totals / totals.sum())[:, 0], means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
+
+
+def _clusters(estimator: Any) -> tuple[Array, Array, Array]:
+    lam = estimator._state.parameters["components"]
+    totals = lam.sum(axis=-1)
+    means = lam[..., 0] / totals
+    return estimator.weights_, means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
+
+
+def _factors(estimator: Any) -> tuple[Array, Array, Array]:
+    rows = estimator.components_
+    sums = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+    shape, rate = np.moveaxis(estimator._state.parameters["dictionary"], -1, 0)
+    spread = np.sqrt(shape) / rate
+    weights = estimator.weights_ * sums[:, 0]
+    return weights / weights.sum(), rows / sums, spread / sums
+
+
+_READERS = {"lda": _topics, "bernoulli_mixture": _clusters, "gamma_process_nmf": _factors}

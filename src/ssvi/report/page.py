@@ -1,0 +1,149 @@
+"""The page: facts as JSON, a script that shows them, and a style, all in one file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ssvi
+from ssvi.files.atomic import write_atomically
+from ssvi.report.components import Components, image_shape, plane, similar
+
+_MOST_PIXELS = 4_096  # of an image of one component
+_DOCUMENTS = 5  # that stand for a component
+_TITLES = {
+    "lda": ("Topics", "topic", "word"),
+    "bernoulli_mixture": ("Clusters", "cluster", "feature"),
+    "gamma_process_nmf": ("Factors", "factor", "feature"),
+}
+
+
+def write_report(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    *,
+    data: Any = None,
+    names: Sequence[str] | None = None,
+    shape: tuple[int, int] | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a page about a fitted estimator.
+
+    Parameters
+    ----------
+    estimator
+        A fitted estimator of this library.
+    path
+        The .html file.
+    data : matrix, optional
+        Documents of which some are to stand for each component.
+    names : sequence of str, optional
+        Their names.
+    shape : (height, width), optional
+        Of rows that are images; a square is found out.
+    title : str, optional
+        What the page is called.
+
+    """
+    facts = gather_facts(estimator, data=data, names=names, shape=shape, title=title)
+    content = render(facts)
+    write_atomically(Path(path), lambda file: file.write(content))
+
+
+def gather_facts(
+    estimator: Any,
+    *,
+    data: Any = None,
+    names: Sequence[str] | None = None,
+    shape: tuple[int, int] | None = None,
+    title: str | None = None,
+) -> dict[str, Any]:
+    """Return all that the page shows, as plain values."""
+    parts = Components.of(estimator)
+    heading, component, column = _TITLES[estimator.name]
+    distances = parts.distances()
+    size = image_shape(estimator.n_features_in_, shape) if shape or estimator.name != "lda" else None
+    images = size is not None and size[0] * size[1] <= _MOST_PIXELS
+    words, points = _column_names(estimator), plane(distances)
+    examples = _examples(estimator, parts, data, names)
+    rows = [
+        {
+            "number": int(parts.numbers[k]),
+            "share": _round(parts.shares[k]),
+            "x": _round(points[k, 0]),
+            "y": _round(points[k, 1]),
+            "similar": [[other, _round(distances[k, other])] for other in similar(distances, k)],
+            "words": [
+                [words[v], _round(parts.rows[k, v]), _round(parts.overall[v]), _round(parts.deviations[k, v])]
+                for v in parts.candidates(k)
+            ],
+            "image": [_round(value) for value in parts.rows[k]] if images else None,
+            "examples": examples[k],
+        }
+        for k in range(len(parts.shares))
+    ]
+    return {
+        "title": title or heading,
+        "names": {"component": component, "column": column},
+        "facts": _facts(estimator),
+        "shape": list(size) if images and size else None,
+        "components": rows,
+        "curve": [[_round(seconds), _round(score)] for seconds, score in getattr(estimator, "scores_", [])],
+    }
+
+
+def render(facts: dict[str, Any]) -> str:
+    """Return the page as HTML."""
+    assets = resources.files("ssvi.report") / "assets"
+    page, style, script = (
+        (assets / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", "script.js")
+    )
+    # Inside a script element only "<" could end the text; JSON has another way to write it.
+    data = json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    title = facts["title"].replace("&", "&amp;").replace("<", "&lt;")
+    for mark, text in (("{{title}}", title), ("{{style}}", style), ("{{script}}", script), ("{{data}}", data)):
+        page = page.replace(mark, text, 1)
+    return page
+
+
+def _facts(estimator: Any) -> list[list[str]]:
+    """Return lines about the fit."""
+    seconds = sum(step.seconds for step in estimator.history_)
+    return [
+        ["model", f"{estimator.name}, {estimator.n_components} components"],
+        ["columns", f"{estimator.n_features_in_:,}"],
+        ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],
+        ["made by", f"ssvi {ssvi.__version__}"],
+    ]
+
+
+def _column_names(estimator: Any) -> list[str]:
+    for name in ("vocabulary_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            return [str(word) for word in getattr(estimator, name)]
+    return [str(column) for column in range(estimator.n_features_in_)]
+
+
+def _examples(estimator: Any, parts: Components, data: Any, names: Sequence[str] | None) -> list[list[list[Any]]]:
+    """Return, for each component, the names of the documents that have most of it, and how much."""
+    if data is None:
+        return [[] for _ in parts.shares]
+    weights = estimator.transform(data) if hasattr(estimator, "transform") else estimator.predict_proba(data)
+    shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    called = names or [f"document {row}" for row in range(len(shares))]
+    result = []
+    for k in parts.numbers:
+        first = np.argsort(-shares[:, k], kind="stable")[:_DOCUMENTS]
+        result.append([[called[row], _round(shares[row, k])] for row in first])
+    return result
+
+
+def _round(value: float) -> float:
+    """Return a number to five digits: the page need not be larger than what can be seen of it."""
+    return float(f"{float(value):.5g}") if np.isfinite(value) else 0.0

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi.report.components import Components, image_shape, plane, similar
+
+COUNTS = np.random.default_rng(0).poisson(0.6, (80, 16))
+
+
+def _fitted(kind):
+    data = (COUNTS > 0).astype(int) if kind is BernoulliMixture else COUNTS
+    return kind(4, max_iter=2, random_state=1).fit(data)
+
+
+def test_topics_are_those_of_the_model_the_largest_first():
+    lda = _fitted(LatentDirichletAllocation)
+    parts = Components.of(lda)
+    assert np.all(np.diff(parts.shares) <= 0)
+    np.testing.assert_allclose(parts.rows, lda.topic_word_[parts.numbers])
+    np.testing.assert_allclose(parts.shares.sum(), 1.0)
+    np.testing.assert_allclose(parts.overall.sum(), 1.0)
+
+
+@pytest.mark.parametrize("kind", [LatentDirichletAllocation, BernoulliMixture, GammaProcessNMF])
+def test_deviations_are_those_of_draws_from_q(kind):
+    """Against 4,000 draws: a standard deviation's own error is about 1/90 of it, times 6, and more for heavy tails."""
+    model = _fitted(kind)
+    parts, rng = Components.of(model), np.random.default_rng(2)
+    lam = model._state.parameters
+    if kind is LatentDirichletAllocation:
+        draws = np.array([rng.dirichlet(lam["topics"][parts.numbers[0]]) for _ in range(4_000)])
+    elif kind is BernoulliMixture:
+        draws = rng.beta(*np.moveaxis(lam["components"][parts.numbers[0]], -1, 0), size=(4_000, 16))
+    else:
+        shape, rate = np.moveaxis(lam["dictionary"][parts.numbers[0]], -1, 0)
+        draws = rng.gamma(shape, 1 / rate, size=(4_000, 16)) / model.components_[parts.numbers[0]].sum()
+    np.testing.assert_allclose(draws.std(axis=0), parts.deviations[0], rtol=0.25)
+
+
+def test_candidates_hold_the_first_words_for_every_weight():
+    parts = Components.of(_fitted(LatentDirichletAllocation))
+    found = set(parts.candidates(0))
+    assert parts.rows[0].argmax() in found
+    assert (parts.rows[0] / parts.overall).argmax() in found
+
+
+def test_distances_are_jensen_shannon():
+    parts = Components.of(_fitted(LatentDirichletAllocation))
+    p, q = parts.rows[0], parts.rows[2]
+    middle = (p + q) / 2
+    expected = 0.5 * (p * np.log(p / middle)).sum() + 0.5 * (q * np.log(q / middle)).sum()
+    distances = parts.distances()
+    np.testing.assert_allclose(distances[0, 2] ** 2, expected, rtol=1e-9)
+    np.testing.assert_allclose(distances, distances.T, atol=1e-9)
+    nearest = similar(distances, 0)
+    assert 0 not in nearest
+    assert distances[0, nearest[0]] == np.sort(distances[0])[1]
+
+
+def test_points_in_a_plane_are_found_again():
+    points = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0]])
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    found = plane(distances)
+    again = np.linalg.norm(found[:, None] - found, axis=2)
+    np.testing.assert_allclose(again / again[0, 1], distances / 3.0, atol=1e-9)
+    assert np.abs(found).max() == pytest.approx(1.0)
+    np.testing.assert_array_equal(plane(np.zeros((1, 1))), [[0.0, 0.0]])
+    np.testing.assert_array_equal(plane(np.zeros((2, 2))), np.zeros((2, 2)))
+
+
+def test_images_are_squares_or_what_was_said():
+    assert image_shape(784, None) == (28, 28)
+    assert image_shape(12, None) is None
+    assert image_shape(12, (3, 4)) == (3, 4)
+    with pytest.raises(ValueError, match="images of 5 x 5 do not fit rows of 12 columns"):
+        image_shape(12, (5, 5))

@@ -1,0 +1,159 @@
+"""The page as text, and in a real browser where there is one."""
+
+import json
+import os
+import re
+import shutil
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi.cli.app import app
+from ssvi.report import write_report
+from ssvi.report.page import gather_facts, render
+
+WORDS = [f"word{i}" for i in range(15)] + ["</script><b>&"]
+COUNTS = np.random.default_rng(0).poisson(0.6, (80, 16))
+
+
+def _topics(**options):
+    lda = LatentDirichletAllocation(4, max_iter=2, random_state=1).fit(COUNTS)
+    lda.vocabulary_ = np.array(WORDS, dtype=object)
+    lda.scores_ = [(0.5, -3.0), (1.0, -2.5), (1.5, -2.4)]
+    return lda
+
+
+def _data(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+
+
+def test_the_page_holds_everything_and_loads_nothing(tmp_path):
+    write_report(_topics(), tmp_path / "r.html", data=COUNTS, names=[f"doc {i}" for i in range(80)], title="A < B")
+    page = (tmp_path / "r.html").read_text()
+    assert "<title>A &lt; B</title>" in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"(src|href)\s*=", page)
+    facts = _data(page)
+    assert len(facts["components"]) == 4
+    assert sum(part["share"] for part in facts["components"]) == pytest.approx(1.0, abs=1e-3)
+    assert len(facts["components"][0]["examples"]) == 5
+    assert facts["components"][0]["examples"][0][0].startswith("doc ")
+    assert any(word[0] == "</script><b>&" for part in facts["components"] for word in part["words"])
+
+
+def test_rows_that_are_images_are_shown_as_such():
+    mixture = BernoulliMixture(3, max_iter=2, random_state=0).fit((COUNTS > 0).astype(int))
+    facts = gather_facts(mixture)
+    assert facts["shape"] == [4, 4]
+    assert len(facts["components"][0]["image"]) == 16
+    assert gather_facts(GammaProcessNMF(2, max_iter=1).fit(COUNTS), shape=(2, 8))["shape"] == [2, 8]
+    assert gather_facts(_topics())["shape"] is None
+
+
+def test_the_command_writes_a_page(tmp_path):
+    _topics().save(tmp_path / "m.ssvi")
+    result = CliRunner().invoke(app, ["report", str(tmp_path / "m.ssvi"), "-o", str(tmp_path / "r.html")])
+    assert result.exit_code == 0
+    assert "open it in a browser" in result.stdout
+    assert len(_data((tmp_path / "r.html").read_text())["curve"]) == 3
+
+
+# --- in a browser
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+REQUIRED = os.environ.get("SSVI_REQUIRE_BROWSER") == "1"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        if REQUIRED:
+            pytest.fail("these tests are required here, and there is no Chromium")
+        pytest.skip("no Chromium on this machine: the report was not tried in a browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Return a function that opens a page, and check at the end that it had no errors and asked for nothing."""
+    contexts, problems = [], []
+
+    def open_(content, **options):
+        path = tmp_path / "report.html"
+        path.write_text(content)
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def _page():
+    return render(gather_facts(_topics(), data=COUNTS))
+
+
+def test_a_browser_shows_the_topics(open_page):
+    page = open_page(_page())
+    assert page.locator("#list button").count() == 4
+    assert page.locator("#map circle").count() == 4
+    assert page.locator("#words tr").count() == 16
+    assert page.locator("#curve polyline").count() == 1
+    assert page.locator("#examples li").count() == 5
+
+
+def test_clicks_and_keys_choose_a_topic(open_page):
+    page = open_page(_page())
+    title = page.locator("#chosen h2")
+    first = title.inner_text()
+    page.locator("#list button").nth(2).click()
+    assert title.inner_text() != first
+    assert page.locator("#list button").nth(2).get_attribute("aria-current") == "true"
+    page.keyboard.press("ArrowUp")
+    assert page.locator("#list button").nth(1).get_attribute("aria-current") == "true"
+    page.locator("#map circle").nth(3).focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#list button").nth(3).get_attribute("aria-current") == "true"
+    page.locator("#similar button").first.click()
+    assert page.locator("#list button").nth(3).get_attribute("aria-current") == "false"
+
+
+def test_the_slider_sorts_words_anew(open_page):
+    page = open_page(_page())
+    orders = []
+    for value in ("0", "1"):
+        page.locator("#relevance").fill(value)
+        orders.append(page.locator("#words tr td:first-child").all_inner_texts())
+    facts = _data(_page())["components"][0]["words"]
+    assert orders[0] == [word[0] for word in sorted(facts, key=lambda word: -word[1])][:20]
+    assert orders[1] == [word[0] for word in sorted(facts, key=lambda word: -word[1] / word[2])][:20]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone_in_light_and_dark(open_page, scheme):
+    page = open_page(_page(), viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_prototypes_are_drawn(open_page):
+    mixture = BernoulliMixture(3, max_iter=2, random_state=0).fit((COUNTS > 0).astype(int))
+    page = open_page(render(gather_facts(mixture)))
+    assert page.locator("#picture canvas").count() == 1
+    assert page.evaluate("document.querySelector('canvas').getContext('2d').getImageData(0, 0, 4, 4).data[3]") == 255
