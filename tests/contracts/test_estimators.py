@@ -7,9 +7,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-import ssvi
+from ssvi.files.models import estimators
 
-ESTIMATORS = [getattr(ssvi, name)(max_iter=2) for name in ssvi.__all__ if not name.startswith("_")]
+ESTIMATORS = [kind(max_iter=2) for kind in estimators().values()]
 
 # With sparse input, scikit-learn takes all that has `predict_proba` for a classifier of its four classes.
 _FOR_CLASSIFIERS = dict.fromkeys(
