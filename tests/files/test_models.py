@@ -85,6 +85,12 @@ def test_names_of_columns_are_kept(tmp_path):
         model.save(tmp_path / "c.ssvi", vocabulary=WORDS[:3])
 
 
+def test_large_parameters_are_no_large_sizes(tmp_path):
+    model = GammaProcessNMF(2, max_iter=1, inverse_scale=1e6, weight_concentration_prior=1e5).fit(COUNTS)
+    model.save(tmp_path / "model.ssvi")
+    assert ssvi.load(tmp_path / "model.ssvi").inverse_scale_ == 1e6
+
+
 def test_generators_and_callbacks_are_left_behind(tmp_path):
     model = GammaProcessNMF(2, max_iter=1, random_state=np.random.RandomState(3), callbacks=[lambda *_: None])
     model.fit(COUNTS).save(tmp_path / "model.ssvi")

@@ -111,8 +111,8 @@ def _check(estimator: Any, n_numbers: int) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, int) or value < 0:
             raise ValueError(f"its {name} is {value!r}")
-    sizes = [estimator.n_features_in_, *(value for value in vars(estimator).get("_fitted", {}).values())]
-    if any(isinstance(size, int | float) and size > max(n_numbers, 1_000) for size in sizes):
+    sizes = [estimator.n_features_in_, vars(estimator).get("_fitted", {}).get("n_components", 1)]
+    if not all(isinstance(size, int) and 0 < size <= n_numbers for size in sizes):
         raise ValueError("it claims to be larger than the arrays that it holds")
     if not all(isinstance(info, Info) for info in estimator.history_):
         raise ValueError("its history is not one of steps")
