@@ -18,7 +18,7 @@ WORDS = [f"word{i}" for i in range(15)] + ["</script><b>&"]
 COUNTS = np.random.default_rng(0).poisson(0.6, (80, 16))
 
 
-def _topics(**options):
+def _topics():
     lda = LatentDirichletAllocation(4, max_iter=2, random_state=1).fit(COUNTS)
     lda.vocabulary_ = np.array(WORDS, dtype=object)
     lda.scores_ = [(0.5, -3.0), (1.0, -2.5), (1.5, -2.4)]

@@ -13,7 +13,8 @@ import typer
 from ssvi.cli import inputs
 from ssvi.cli.display import print_table
 from ssvi.files.atomic import write_atomically
-from ssvi.files.models import describe, load
+from ssvi.files.models import column_names, describe, load, vocabulary_of
+from ssvi.report.components import Components
 
 ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
 
@@ -28,12 +29,11 @@ def topics(
     Example: ssvi topics topics.ssvi --words 12
     """
     estimator = load(model)
-    shares, rows = _components(estimator)
-    names = _names(estimator)
+    parts, names = Components.of(estimator), column_names(estimator)
     lines: list[dict[str, Any]] = []
-    for k in np.argsort(-shares, kind="stable"):
-        top = np.argsort(-rows[k], kind="stable")[:words]
-        lines.append({"component": int(k), "share": float(shares[k]), "words": [names[v] for v in top]})
+    for number, share, row in zip(parts.numbers, parts.shares, parts.rows, strict=True):
+        top = np.argsort(-row, kind="stable")[:words]
+        lines.append({"component": int(number), "share": float(share), "words": [names[v] for v in top]})
     if as_json:
         typer.echo(json.dumps(lines, ensure_ascii=False))
         return
@@ -110,7 +110,7 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
         "class": about["class"],
         "schema": about["schema"],
         "columns": estimator.n_features_in_,
-        "vocabulary": _vocabulary(estimator) is not None,
+        "vocabulary": vocabulary_of(estimator) is not None,
         "seed": estimator.random_state_,
         "steps": estimator.n_batch_iter_,
         "seconds": round(sum(step.seconds for step in estimator.history_), 3),
@@ -125,31 +125,9 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
         typer.echo(f"{name}: {shown}")
 
 
-def _components(estimator: Any) -> tuple[Any, Any]:
-    """Return how much of the data each component has, and its weights of the columns."""
-    if estimator.name == "bernoulli_mixture":
-        return estimator.weights_, estimator.means_
-    if estimator.name == "gamma_process_nmf":
-        return estimator.weights_ / estimator.weights_.sum(), estimator.components_
-    masses = estimator.components_.sum(axis=1)
-    return masses / masses.sum(), estimator.topic_word_
-
-
-def _vocabulary(estimator: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns, where the model knows them."""
-    for name in ("vocabulary_", "feature_names_in_"):
-        if hasattr(estimator, name):
-            return tuple(getattr(estimator, name))
-    return None
-
-
-def _names(estimator: Any) -> tuple[str, ...]:
-    return _vocabulary(estimator) or tuple(str(column) for column in range(estimator.n_features_in_))
-
-
 def read_over(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
     """Read documents over the columns of a model."""
-    corpus = reading.with_words(_vocabulary(estimator)).read(quiet=quiet)
+    corpus = reading.with_words(vocabulary_of(estimator)).read(quiet=quiet)
     wanted, found = estimator.n_features_in_, corpus.documents.n_words
     if found != wanted:
         raise ValueError(f"{reading.path} has {found:,} columns, and the model was fitted to {wanted:,}.")

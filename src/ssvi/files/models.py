@@ -129,6 +129,19 @@ def _check(estimator: Any, n_numbers: int) -> None:
             raise ValueError(f"some of its {name} are not finite or not positive")
 
 
+def vocabulary_of(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of a model's columns, where it knows them."""
+    for name in ("vocabulary_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            return tuple(str(word) for word in getattr(estimator, name))
+    return None
+
+
+def column_names(estimator: Any) -> tuple[str, ...]:
+    """Return the names of a model's columns, or their numbers."""
+    return vocabulary_of(estimator) or tuple(str(column) for column in range(estimator.n_features_in_))
+
+
 def _words(vocabulary: Sequence[str], size: int) -> npt.NDArray[np.object_]:
     """Return a vocabulary as an array of strings, if it has as many as there are columns."""
     words = np.empty(len(vocabulary), dtype=object)

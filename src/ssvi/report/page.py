@@ -13,6 +13,7 @@ import numpy as np
 
 import ssvi
 from ssvi.files.atomic import write_atomically
+from ssvi.files.models import column_names
 from ssvi.report.components import Components, image_shape, plane, similar
 
 _MOST_PIXELS = 4_096  # of an image of one component
@@ -70,7 +71,7 @@ def gather_facts(
     distances = parts.distances()
     size = image_shape(estimator.n_features_in_, shape) if shape or estimator.name != "lda" else None
     images = size is not None and size[0] * size[1] <= _MOST_PIXELS
-    words, points = _column_names(estimator), plane(distances)
+    words, points = column_names(estimator), plane(distances)
     examples = _examples(estimator, parts, data, names)
     rows = [
         {
@@ -121,13 +122,6 @@ def _facts(estimator: Any) -> list[list[str]]:
         ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],
         ["made by", f"ssvi {ssvi.__version__}"],
     ]
-
-
-def _column_names(estimator: Any) -> list[str]:
-    for name in ("vocabulary_", "feature_names_in_"):
-        if hasattr(estimator, name):
-            return [str(word) for word in getattr(estimator, name)]
-    return [str(column) for column in range(estimator.n_features_in_)]
 
 
 def _examples(estimator: Any, parts: Components, data: Any, names: Sequence[str] | None) -> list[list[list[Any]]]:
