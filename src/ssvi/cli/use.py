@@ -63,7 +63,7 @@ def transform(
     estimator = load(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
     matrix = inputs.as_matrix(corpus)
-    weights = estimator.transform(matrix) if hasattr(estimator, "transform") else estimator.predict_proba(matrix)
+    weights = estimator.component_weights(matrix)
     if output.suffix == ".npy":
         write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
     else:

@@ -26,6 +26,7 @@ from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
 from ssvi.progress import Progress
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
+from ssvi.typing import Array
 
 _SMALLEST_BATCH = 128
 _STREAMED_BATCH = 1_000  # of `partial_fit`
@@ -61,6 +62,8 @@ class StochasticEstimator(BaseEstimator):
 
     name: ClassVar[str]
     """What commands call the model."""
+    nouns: ClassVar[tuple[str, str, str]] = ("Components", "component", "feature")
+    """How reports speak of the components, of one of them, and of a column of the data."""
     saved_attributes: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
@@ -85,6 +88,17 @@ class StochasticEstimator(BaseEstimator):
     @abstractmethod
     def _model(self) -> Model:
         """Return the model of a fit under way."""
+
+    @abstractmethod
+    def summarize_components(self) -> tuple[Array, Array, Array]:
+        """Return each component's share of the data, its weights of the columns, and their standard deviations under q.
+
+        The weights are probabilities of words or of ones, or shares of a spectrum.
+        """
+
+    @abstractmethod
+    def component_weights(self, X: Any) -> Array:
+        """Return how much of each component each row has, rows x K."""
 
     @property
     def n_batch_iter_(self) -> int:

@@ -127,6 +127,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
 
     name = Model.name
+    nouns = ("Clusters", "cluster", "feature")
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_snapshots")
 
     def __init__(
@@ -249,6 +250,15 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         """E_q[phi]."""
         check_is_fitted(self)
         return self._model().mean_components(self._state.parameters)
+
+    def summarize_components(self) -> tuple[Array, Array, Array]:
+        """Return each component's share of the rows, its probabilities of ones, and their deviations under q."""
+        totals, means = self._state.parameters["components"].sum(axis=-1), self.means_
+        return self.weights_, means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
+
+    def component_weights(self, X: Any) -> Array:
+        """Return what `predict_proba` does."""
+        return self.predict_proba(X)
 
     def _held(self) -> Array:
         return self._model().rows_held(self._state.parameters)

@@ -141,6 +141,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)
 
     name = Model.name
+    nouns = ("Factors", "factor", "feature")
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "inverse_scale_")
 
     def __init__(
@@ -263,6 +264,18 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """E_q[theta]."""
         check_is_fitted(self)
         return self._model().mean_weights(self._state.parameters)
+
+    def summarize_components(self) -> tuple[Array, Array, Array]:
+        """Return each component's share of the total, its spectrum with a sum of 1, and its deviations under q."""
+        rows = self.components_
+        sums = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+        shape, rate = np.moveaxis(self._state.parameters["dictionary"], -1, 0)
+        masses = self.weights_ * sums[:, 0]
+        return masses / masses.sum(), rows / sums, np.sqrt(shape) / rate / sums
+
+    def component_weights(self, X: Any) -> Array:
+        """Return what `transform` does."""
+        return np.asarray(self.transform(X))
 
     def _held(self) -> Array:
         return self._model().counts_held(self._state.parameters)

@@ -125,6 +125,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     _largest_batch = 4_000
 
     name = LDA.name
+    nouns = ("Topics", "topic", "word")
     saved_attributes = (
         *StochasticEstimator.saved_attributes,
         "doc_topic_prior_",
@@ -268,6 +269,16 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """exp(E_q[log beta])."""
         result: Array = np.exp(self._model().blocks()["topics"].family.mean_stats(self.components_))
         return result
+
+    def summarize_components(self) -> tuple[Array, Array, Array]:
+        """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
+        totals = self.components_.sum(axis=1, keepdims=True)
+        means = self.components_ / totals
+        return (totals / totals.sum())[:, 0], means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
+
+    def component_weights(self, X: Any) -> Array:
+        """Return what `transform` does."""
+        return np.asarray(self.transform(X))
 
     @property
     def _n_features_out(self) -> int:

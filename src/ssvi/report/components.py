@@ -44,7 +44,7 @@ class Components:
     @classmethod
     def of(cls, estimator: Any) -> Components:
         """Take them from a fitted estimator."""
-        shares, rows, deviations = _READERS[estimator.name](estimator)
+        shares, rows, deviations = estimator.summarize_components()
         order = np.argsort(-shares, kind="stable")
         overall = shares @ rows
         return cls(order, shares[order], rows[order], deviations[order], overall / overall.sum())
@@ -107,29 +107,3 @@ def image_shape(columns: int, given: tuple[int, int] | None) -> tuple[int, int] 
         return given
     side = math.isqrt(columns)
     return (side, side) if side * side == columns and side >= 4 else None
-
-
-def _topics(estimator: Any) -> tuple[Array, Array, Array]:
-    lam = estimator._state.parameters["topics"]
-    totals = lam.sum(axis=1, keepdims=True)
-    means = lam / totals
-    return (totals / totals.sum())[:, 0], means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
-
-
-def _clusters(estimator: Any) -> tuple[Array, Array, Array]:
-    lam = estimator._state.parameters["components"]
-    totals = lam.sum(axis=-1)
-    means = lam[..., 0] / totals
-    return estimator.weights_, means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
-
-
-def _factors(estimator: Any) -> tuple[Array, Array, Array]:
-    rows = estimator.components_
-    sums = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
-    shape, rate = np.moveaxis(estimator._state.parameters["dictionary"], -1, 0)
-    spread = np.sqrt(shape) / rate
-    weights = estimator.weights_ * sums[:, 0]
-    return weights / weights.sum(), rows / sums, spread / sums
-
-
-_READERS = {"lda": _topics, "bernoulli_mixture": _clusters, "gamma_process_nmf": _factors}

@@ -18,11 +18,6 @@ from ssvi.report.components import Components, image_shape, plane, similar
 
 _MOST_PIXELS = 4_096  # of an image of one component
 _DOCUMENTS = 5  # that stand for a component
-_TITLES = {
-    "lda": ("Topics", "topic", "word"),
-    "bernoulli_mixture": ("Clusters", "cluster", "feature"),
-    "gamma_process_nmf": ("Factors", "factor", "feature"),
-}
 
 
 def write_report(
@@ -67,7 +62,7 @@ def gather_facts(
 ) -> dict[str, Any]:
     """Return all that the page shows, as plain values."""
     parts = Components.of(estimator)
-    heading, component, column = _TITLES[estimator.name]
+    heading, component, column = estimator.nouns
     distances = parts.distances()
     size = image_shape(estimator.n_features_in_, shape) if shape or estimator.name != "lda" else None
     images = size is not None and size[0] * size[1] <= _MOST_PIXELS
@@ -128,7 +123,7 @@ def _examples(estimator: Any, parts: Components, data: Any, names: Sequence[str]
     """Return, for each component, the names of the documents that have most of it, and how much."""
     if data is None:
         return [[] for _ in parts.shares]
-    weights = estimator.transform(data) if hasattr(estimator, "transform") else estimator.predict_proba(data)
+    weights = estimator.component_weights(data)
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     called = names or [f"document {row}" for row in range(len(shares))]
     result = []
