@@ -40,6 +40,9 @@ def fit(
     held_out: Annotated[
         float, typer.Option(min=0.0, max=0.5, help="Share of documents to score by, not to fit.")
     ] = 0.05,
+    early_stopping: Annotated[
+        bool, typer.Option("--early-stopping", help="Stop when the held-out score no longer grows; keep the best.")
+    ] = False,
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter of the estimator, as name=value.")
     ] = None,
@@ -64,16 +67,16 @@ def fit(
     """
     estimator = _estimator(model, parameter or [], n_components=components, global_step=global_step,
                            local_step=local_step, max_iter=passes, batch_size=batch_size, random_state=seed,
-                           n_jobs=jobs)  # fmt: skip
+                           n_jobs=jobs, early_stopping=early_stopping)  # fmt: skip
     _check_folders(output, checkpoint, resume=resume)
     text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
     corpus = inputs.Reading(source, format, column, vocabulary, encoding, text).read(quiet=quiet or as_json)
     train, test = _split(inputs.as_matrix(corpus), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
-    with TrainingDisplay(estimator, train.shape, test, quiet=quiet or as_json) as display:
+    with TrainingDisplay(estimator, train.shape[0], quiet=quiet or as_json) as display:
         estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
         with _stop_on_interrupt(display, keeper):
-            estimator.fit(train)
+            estimator.fit(train, X_val=test)
     if display.stopped and keeper is not None:
         sys.stderr.write(
             f"ssvi: stopped after step {estimator.n_batch_iter_} and saved in {checkpoint}; "

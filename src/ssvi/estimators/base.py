@@ -1,4 +1,4 @@
-"""What all estimators share: the parameters of the loop, and the way from data to the engine and back."""
+"""What all estimators share: the way from data to the engine and back."""
 
 from __future__ import annotations
 
@@ -7,56 +7,45 @@ import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ssvi import engine
 from ssvi.backends.threads import Threads
 from ssvi.engine import Callback, Info, Problem, State
-from ssvi.estimators.common import is_integer, make_global_step, make_seed, require
+from ssvi.estimators.common import make_seed
+from ssvi.estimators.fit_tasks import CallbackSupportMixin, Given, fit_tasks
+from ssvi.estimators.loop import LoopParameters
+from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import save
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
 from ssvi.progress import Progress
-from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
+from ssvi.schedules import ConstantSchedule, Schedule
 from ssvi.typing import Array
 
-_SMALLEST_BATCH = 128
-_STREAMED_BATCH = 1_000  # of `partial_fit`
-_WHOLE_BATCH = 2_000  # "auto" takes no more rows than these at once
 
-
-class StochasticEstimator(BaseEstimator):
+class StochasticEstimator(CallbackSupportMixin, LoopParameters):
     """An estimator whose fit is the engine's loop. Subclasses define their parameters, data and model."""
 
-    global_step: str | GlobalStep
-    learning_method: str
-    learning_decay: float | None
-    learning_offset: float | None
-    learning_scale: float | None
-    population_ramp: bool
-    max_iter: int | None
-    tol: float | None = None
-    batch_size: int | None
-    total_samples: float | None
     n_jobs: int | None
     verbose: int | str
     random_state: Any
     callbacks: Sequence[Callback] | None
 
     history_: list[Info]
+    scores_: list[tuple[float, float]]
     random_state_: int
     n_iter_: int
     bound_: float
     converged_: bool
     _state: State
+    _ended: bool
+    """Whether a fit under way has ended before its last pass because it had gone on long enough."""
     _n_distinct: int
     """How many different documents `fit` had, and `partial_fit` since."""
 
@@ -78,16 +67,16 @@ class StochasticEstimator(BaseEstimator):
         "_n_distinct",
     )
     """What a fit leaves behind, and a model file holds. Subclasses add their own."""
-    _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
-    """The steps by minibatches, for those of the learning parameters that are None."""
-    _largest_batch: ClassVar[int] = 1_000
-    """The most rows that a minibatch of `fit` has by default."""
-    _default_passes: ClassVar[tuple[int, int]] = (10, 10)
-    """What `max_iter=None` means by minibatches, and where every step sees all data."""
+    passing_attributes: ClassVar[tuple[str, ...]] = ("_best_state", "_ended")
+    """What there is only while a fit is under way, and a checkpoint holds too."""
 
     @abstractmethod
     def _model(self) -> Model:
         """Return the model of a fit under way."""
+
+    @abstractmethod
+    def _score(self, data: Any) -> float:
+        """Return the score of data that was checked, in the form that steps take."""
 
     @abstractmethod
     def summarize_components(self) -> tuple[Array, Array, Array]:
@@ -115,55 +104,69 @@ class StochasticEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _check_loop_parameters(self) -> None:
-        for name in ("max_iter", "batch_size"):
-            if getattr(self, name) is not None:
-                require(name, getattr(self, name), lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
-        for name in ("learning_decay", "learning_offset"):
-            if getattr(self, name) is not None:
-                require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        if self.learning_scale is not None:
-            require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
-        if self.total_samples is not None:
-            require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
-        if self.learning_method not in ("auto", "online", "batch"):
-            raise ValueError(f"learning_method must be 'auto', 'online' or 'batch', not {self.learning_method!r}.")
-        if self.verbose != "auto" and not is_integer(self.verbose):
-            raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
+    def _given(self, data: Any, X: Any, y: Any, validation: Any, **metadata: Any) -> tuple[Any, Given]:
+        """Return the data to fit and what the fit was given, with rows of the data set aside if it is to stop by them.
 
-    def _start(self, data: Any) -> None:
+        `validation` is X_val in the form that steps take, or None.
+        """
+        seed = make_seed(self.random_state)
+        if self.early_stopping and validation is None:
+            data, validation = set_aside(data, self.validation_fraction, seed)
+        return data, Given(seed, X, y, validation, metadata)
+
+    def _start(self, data: Any, seed: int) -> None:
         """Set the state before the first step."""
-        self.random_state_ = make_seed(self.random_state)
-        self.history_, self._n_distinct, self.converged_ = [], 0, False
+        self.random_state_ = seed
+        self.history_, self.scores_, self._n_distinct, self.converged_ = [], [], 0, False
         self._state = engine.init(self._model(), self.random_state_, data)
 
-    def _run(self, data: Any, local_step: LocalStep, label: str, monitors: Iterable[Callback] = ()) -> bool:
-        """Fit from the start, `max_iter` passes over the data; tell whether all were made, or a callback said stop."""
-        self._start(data)
-        self._n_distinct = len(data)
+    def _run(self, data: Any, local_step: LocalStep, given: Given, monitors: Iterable[Callback] = ()) -> None:
+        """Fit from the start, `max_iter` passes over the data."""
+        self._start(data, given.seed)
+        self._n_distinct, self._ended = len(data), False
         batch_size = self._batch_size_for(len(data))
         whole, per_pass = self._is_batch(len(data)), -(-len(data) // batch_size)
         passes = self._passes_for(len(data))
         global_step = self._global_step(passes if whole else None)
         ascent = whole and not global_step.stochastic
         schedule = ConstantSchedule() if ascent else self._schedule(batch_size, passes if whole else None)
+        scored = [] if given.validation is None else [Validation(self, given.validation, passes, per_pass)]
         with (
-            self._checkpoints(data) as keepers,
+            self._checkpoints(data if given.validation is None else [data, given.validation]) as keepers,
+            fit_tasks(self, given, passes, per_pass) as tasks,
             Threads(self.n_jobs) as backend,
-            Progress(passes * per_pass, label) as progress,
+            Progress(passes * per_pass, self.name) as progress,
         ):
             settling = [self._settling()] if ascent and self.tol is not None else []
+            watch = self._watch([*scored, *monitors, *settling])
             self._state = engine.run(
                 self._problem(local_step, global_step, schedule, len(data), backend),
                 self._state,
                 data,
-                sweeps=passes,
+                sweeps=0 if self._ended else passes,
                 batch_size=batch_size,
-                callbacks=[*self._callbacks(progress), *monitors, *settling, *keepers],
+                callbacks=[*self._callbacks(progress, watch), *tasks, *keepers],
             )
-        self.n_iter_ = -(-self._state.step // per_pass)
-        self.bound_ = self._bound(data)
-        return self._state.step == passes * per_pass
+            whole_fit = self.__dict__.pop("_ended") or self._state.step == passes * per_pass
+            self.n_iter_ = -(-self._state.step // per_pass)
+            for validation in scored:
+                validation.restore_best()
+            self.bound_ = self._bound(data)
+            if whole_fit:  # and no callback, of the user or of scikit-learn, has stopped it
+                self._finish(data)
+
+    def _finish(self, data: Any) -> None:
+        """Do what is left to do after a loop that ended by itself."""
+
+    def _watch(self, monitors: Sequence[Callback]) -> Callback:
+        """Return a callback that asks those by which a fit ends itself, and remembers if one said so."""
+
+        def watch(state: State, info: Info) -> bool:
+            answers = [monitor(state, info) for monitor in monitors]  # all of them keep something
+            self._ended = any(answers)
+            return self._ended
+
+        return watch
 
     @contextmanager
     def _checkpoints(self, data: Any) -> Iterator[list[Checkpoints]]:
@@ -193,7 +196,7 @@ class StochasticEstimator(BaseEstimator):
 
         return settled
 
-    def _run_further(self, data: Any, local_step: LocalStep, label: str) -> None:
+    def _run_further(self, data: Any, local_step: LocalStep) -> None:
         """Go on from where the last step left off: one step for each `batch_size` rows, in the order given."""
         self.history_ = list(self.history_)
         size = self._streamed_size()
@@ -203,7 +206,7 @@ class StochasticEstimator(BaseEstimator):
         streaming = self._n_distinct == self._state.documents_seen
         self._n_distinct += len(data)
         population = self.total_samples or (None if streaming else self._n_distinct)
-        with Threads(self.n_jobs) as backend, Progress(self._state.step + len(starts), label) as progress:
+        with Threads(self.n_jobs) as backend, Progress(self._state.step + len(starts), self.name) as progress:
             self._state = engine.follow(
                 self._problem(local_step, self._global_step(), self._schedule(size), population, backend),
                 self._state,
@@ -213,54 +216,6 @@ class StochasticEstimator(BaseEstimator):
         passes = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))
         self.n_iter_ = max(getattr(self, "n_iter_", 0), passes)
         self.bound_ = self._bound(data)
-
-    def _batch_size_for(self, n: int) -> int:
-        """Return the number of documents in a minibatch of `fit`."""
-        if self._is_batch(n):
-            return n
-        return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), self._largest_batch)
-
-    def _streamed_size(self) -> int:
-        """Return the number of rows in a minibatch of `partial_fit`."""
-        return self.batch_size or _STREAMED_BATCH
-
-    def total_steps(self, n: int) -> int:
-        """Return how many steps `fit` makes on n rows, if nothing stops it."""
-        return self._passes_for(n) * -(-n // self._batch_size_for(n))
-
-    def _passes_for(self, n: int) -> int:
-        """Return how often `fit` goes over n rows."""
-        return self.max_iter or self._default_passes[self._is_batch(n)]
-
-    def _is_batch(self, n: int) -> bool:
-        """Tell whether every step of `fit` sees all of n rows."""
-        if self.learning_method == "auto":
-            return n <= (self.batch_size or _WHOLE_BATCH)
-        return self.learning_method == "batch"
-
-    def _decay_for(self, rows: int) -> float | None:
-        """Return how fast steps shrink in a fit whose minibatches have so many rows; None for the usual."""
-        return self.learning_decay
-
-    def _schedule(self, rows: int, whole_steps: int | None = None) -> Schedule:
-        """Return the step sizes of a fit by minibatches of so many rows, or of so many steps that see all data."""
-        given = {"decay": self._decay_for(rows), "offset": self.learning_offset}
-        shape = {name: value for name, value in given.items() if value is not None}
-        if whole_steps is None:
-            usual = replace(self._online_schedule, **shape)
-        else:
-            usual = whole_step_schedule(whole_steps, **shape)
-        return usual if self.learning_scale is None else replace(usual, scale=self.learning_scale)
-
-    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
-        """Return the global step of a fit by minibatches, or of so many steps that see all data.
-
-        There, full steps would scatter lambda by the correction's noise: SSVI by name is then with its control variate
-        and brings the correction in over the whole fit.
-        """
-        if whole_steps is not None and isinstance(self.global_step, str) and self.global_step == Ssvi.name:
-            return Ssvi(correction_sweeps=whole_steps, control_variate=True)
-        return make_global_step(self.global_step)
 
     def _problem(
         self,
@@ -280,22 +235,23 @@ class StochasticEstimator(BaseEstimator):
             backend=backend,
         )
 
-    def _callbacks(self, progress: Progress) -> list[Callback]:
-        """Return the engine's callbacks: the history, the progress line if it is to be shown, the user's own."""
+    def _callbacks(self, progress: Progress, *watches: Callback) -> list[Callback]:
+        """Return the engine's callbacks: the history, watches, the progress line if it is to be shown, the user's."""
         show = sys.stderr.isatty() if self.verbose == "auto" else bool(self.verbose)
         own: list[Callback] = [lambda state, info: self.history_.append(info)]
         others = [callback for callback in self.callbacks or [] if not isinstance(callback, Checkpoints)]
-        return own + ([progress] if show else []) + others
+        return [*own, *watches, *([progress] if show else []), *others]
 
     def _bound(self, data: Any) -> float:
         """Estimate the ELBO per observed unit, from the local bounds of the last pass (or of what there was of it)."""
         seen, population = self._state.documents_seen, self.history_[-1].population
-        steps = list(takewhile(lambda info: info.documents_seen > seen - len(data), reversed(self.history_)))
+        history = [info for info in self.history_ if info.step <= self._state.step]
+        steps = list(takewhile(lambda info: info.documents_seen > seen - len(data), reversed(history)))
         bounds = [info.bound for info in steps]
         local = sum(bound for bound in bounds if bound is not None)
         if None in bounds:
             return float("nan")
-        documents = min(seen, len(data)) if len(steps) == len(self.history_) else len(data)
+        documents = min(seen, len(data)) if len(steps) == len(history) else len(data)
         whole = local * population / documents + engine.prior_bound(self._model(), self._state.parameters)
         return whole / (population * self._units(data))
 

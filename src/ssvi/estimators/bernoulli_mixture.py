@@ -22,8 +22,10 @@ from ssvi.estimators.common import (
     make_seed,
     positive_pair,
     require,
+    require_count,
     unchanged_on_error,
 )
+from ssvi.estimators.fit_tasks import with_callbacks
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.global_steps.base import GlobalStep
@@ -81,6 +83,16 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         much the better density; it takes so many times the memory and the time. 0 for none.
     active_share : float
         A component is active if it holds this share of the rows, and half a row at the least.
+    early_stopping : bool
+        Score validation rows after every pass (or some fifty times in a fit of more passes), stop when
+        `n_iter_no_change` scores in a row bring no gain, and keep the best state that was scored. The rows are `X_val`
+        of `fit`, or a share `validation_fraction` of X that is then not fitted.
+    validation_fraction : float
+        See `early_stopping`.
+    n_iter_no_change : int
+        See `early_stopping`.
+    validation_tol : float
+        A score is a gain if it is better by more than this share of the best one's size.
     n_jobs : int, optional
         Threads; -1 is all processors. The result does not depend on it.
     verbose : int or "auto"
@@ -104,6 +116,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         Whether `tol` ended the fit.
     history_ : list of Info
         What happened in each step.
+    scores_ : list of (seconds, score)
+        The scores of validation rows as the fit went on, if there were any.
     n_iter_, n_batch_iter_ : int
         Passes over the data begun, and steps taken.
     random_state_ : int
@@ -150,6 +164,10 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         total_samples: int | None = None,
         snapshots: int = 0,
         active_share: float = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        validation_tol: float = 1e-4,
         n_jobs: int | None = None,
         verbose: int | str = "auto",
         random_state: Any = None,
@@ -172,18 +190,28 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         self.total_samples = total_samples
         self.snapshots = snapshots
         self.active_share = active_share
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_tol = validation_tol
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a mixture to rows x features, from a fresh start."""
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
+        """Fit a mixture to rows x features, from a fresh start.
+
+        Rows `X_val` are scored as the fit goes on (`scores_`); see also `early_stopping`.
+        """
         with unchanged_on_error(self):
             rows = self._rows(X, reset=True)
+            validation = None if X_val is None else self._rows(X_val, reset=False)
             self._fitted = self._wanted()
+            rows, given = self._given(rows, X, y, validation)
             self._snapshots: list[tuple[Array, Array]] = []
-            self._run(rows, self._local_step(), Model.name, [self._snapshot_keeper(len(rows))])
+            self._run(rows, self._local_step(), given, [self._snapshot_keeper(len(rows))])
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -196,10 +224,10 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
             rows = self._rows(X, reset=first)
             if first:
                 self._fitted = self._wanted()
-                self._start(rows)
+                self._start(rows, make_seed(self.random_state))
             check_same(self._wanted(), self._fitted)
             self._snapshots = []  # they are of another state
-            self._run_further(rows, self._local_step(), Model.name)
+            self._run_further(rows, self._local_step())
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
@@ -221,13 +249,18 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def score_samples(self, X: Any) -> Array:
         """Return the log probability of each row, at `weights_` and `means_`, or averaged over `snapshots`."""
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
+        rows, estimates = self._rows(X, reset=False), self._snapshots or [(self.weights_, self.means_)]
         with Threads(self.n_jobs) as backend:
-            return averaged_log_predictive(self._snapshots or [(self.weights_, self.means_)], rows, backend=backend)
+            return averaged_log_predictive(estimates, rows, backend=backend)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a row."""
         return float(self.score_samples(X).mean())
+
+    def _score(self, data: Documents) -> float:
+        """Return the mean log probability of rows at the present estimate, whatever snapshots there are."""
+        with Threads(self.n_jobs) as backend:
+            return float(averaged_log_predictive([(self.weights_, self.means_)], data, backend=backend).mean())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, Any]:
         """Return so many new rows from the fitted mixture, and the component of each.
@@ -235,7 +268,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         `random_state` is the estimator's own by default.
         """
         check_is_fitted(self)
-        require("n_samples", n_samples, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        require_count("n_samples", n_samples)
         seed = self.random_state_ if random_state is None else make_seed(random_state)
         return self._model().sample(self.weights_, self.means_, np.random.default_rng(seed), n_samples)
 

@@ -18,6 +18,7 @@ from ssvi.registry import lookup
 
 # Tables of these types are taken as they are; others are converted to the first.
 NUMBERS = [np.dtype(code) for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")]
+_CALLBACKS_OPEN = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 @contextmanager
@@ -27,8 +28,10 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        # What scikit-learn has hung on it to close its callbacks after the fit stays until that is done.
+        kept = {name: value for name, value in vars(estimator).items() if name in _CALLBACKS_OPEN}
         vars(estimator).clear()
-        vars(estimator).update(before)
+        vars(estimator).update(before | kept)
         raise
 
 
@@ -69,6 +72,11 @@ def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str
         met = False
     if not met:
         raise ValueError(f"{name} must be {wanted}, not {value!r}.")
+
+
+def require_count(name: str, value: Any) -> None:
+    """Raise one clear sentence unless the value of a parameter is an integer of 1 or more."""
+    require(name, value, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
 
 
 def positive_pair(name: str, value: Any) -> tuple[float, float]:

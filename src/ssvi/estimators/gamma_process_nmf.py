@@ -23,9 +23,11 @@ from ssvi.estimators.common import (
     is_integer,
     make_global_step,
     make_local_step,
+    make_seed,
     require,
     unchanged_on_error,
 )
+from ssvi.estimators.fit_tasks import with_callbacks
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
@@ -93,6 +95,16 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         N for `partial_fit`: how many rows there will be. By default as many as there were so far.
     active_share : float
         A component is active if it accounts for this share of the data's total, and for half a unit at the least.
+    early_stopping : bool
+        Score validation rows after every pass (or some fifty times in a fit of more passes), stop when
+        `n_iter_no_change` scores in a row bring no gain, and keep the best state that was scored. The rows are `X_val`
+        of `fit`, or a share `validation_fraction` of X that is then not fitted.
+    validation_fraction : float
+        See `early_stopping`.
+    n_iter_no_change : int
+        See `early_stopping`.
+    validation_tol : float
+        A score is a gain if it is better by more than this share of the best one's size.
     n_jobs : int, optional
         Threads; -1 is all processors. The result does not depend on it.
     verbose : int or "auto"
@@ -118,6 +130,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         Whether `tol` ended the fit, or its polish.
     history_ : list of Info
         What happened in each step.
+    scores_ : list of (seconds, score)
+        The scores of validation rows as the fit went on, if there were any.
     n_iter_, n_batch_iter_ : int
         Passes over the data begun, and steps taken.
     random_state_ : int
@@ -166,6 +180,10 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         batch_size: int | None = None,
         total_samples: int | None = None,
         active_share: float = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        validation_tol: float = 1e-4,
         n_jobs: int | None = None,
         verbose: int | str = "auto",
         random_state: Any = None,
@@ -190,22 +208,28 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         self.batch_size = batch_size
         self.total_samples = total_samples
         self.active_share = active_share
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_tol = validation_tol
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, mask: Any = None, X_val: Any = None) -> Self:
         """Fit a dictionary to rows x features, from a fresh start.
 
+        Rows `X_val` (which may be a masked array) are scored as the fit goes on (`scores_`); see also `early_stopping`.
         `mask` is true where an entry is missing, whatever value X has there; X may also be a masked array of NumPy.
         """
         with unchanged_on_error(self):
             frames = self._frames(X, mask, reset=True, where="fit")
+            validation = None if X_val is None else self._frames(X_val, None, reset=False, where="score")
             self._set_model(frames)
-            whole = self._run(frames, self._local_step(frames), Model.name)
-            if whole and make_global_step(self.global_step).stochastic:
-                self._merge_and_polish(frames)
+            frames, given = self._given(frames, X, y, validation, **({} if mask is None else {"mask": mask}))
+            self._run(frames, self._local_step(frames), given)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
@@ -218,9 +242,9 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             frames = self._frames(X, mask, reset=first, where="partial_fit")
             if first:
                 self._set_model(frames)
-                self._start(frames)
+                self._start(frames, make_seed(self.random_state))
             check_same(self._wanted(self._fitted["inverse_scale"]), self._fitted)
-            self._run_further(frames, self._local_step(frames), Model.name)
+            self._run_further(frames, self._local_step(frames))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None) -> Array:
@@ -249,9 +273,11 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         It is the mean-field bound of each row's activations: higher is better.
         """
         check_is_fitted(self)
-        frames = self._frames(X, mask, reset=False, where="score")
-        bound = self._mean_field(frames).bound
-        return bound / frames.n_known if frames.n_known else float("nan")
+        return self._score(self._frames(X, mask, reset=False, where="score"))
+
+    def _score(self, data: Frames) -> float:
+        bound = self._mean_field(data).bound
+        return bound / data.n_known if data.n_known else float("nan")
 
     @property
     def components_(self) -> Array:
@@ -343,8 +369,10 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         with Threads(self.n_jobs) as backend:
             return backend.map_reduce(_THOROUGH, model, views, frames, derive_keys(0, len(frames)))
 
-    def _merge_and_polish(self, frames: Frames) -> None:
+    def _finish(self, data: Frames) -> None:
         """Join what draws have split, and go on by mean-field steps over all rows."""
+        if not make_global_step(self.global_step).stochastic:
+            return
         if self.merge is not None:
             merged = self._model().merged(self._state.parameters, self.merge, self.active_share)
             self._state = replace(self._state, parameters=merged)
@@ -352,13 +380,13 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             return
         with Threads(self.n_jobs) as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:
             problem = Problem(
-                self._model(), MeanField(), GlobalMeanField(), ConstantSchedule(), len(frames), backend=backend
+                self._model(), MeanField(), GlobalMeanField(), ConstantSchedule(), len(data), backend=backend
             )
             before = self._state.step
             callbacks = [*self._callbacks(bar), self._settling()]
-            self._state = engine.follow(problem, self._state, repeat(frames, self.polish), callbacks)
+            self._state = engine.follow(problem, self._state, repeat(data, self.polish), callbacks)
         self.n_iter_ += self._state.step - before
-        self.bound_ = self._bound(frames)
+        self.bound_ = self._bound(data)
 
 
 def _mask(given: Any, hidden: Any, shape: tuple[int, ...]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -13,7 +14,17 @@ from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import NUMBERS, check_counts, is_integer, make_local_step, require, unchanged_on_error
+from ssvi.estimators.common import (
+    NUMBERS,
+    check_counts,
+    is_integer,
+    make_local_step,
+    make_seed,
+    require,
+    require_count,
+    unchanged_on_error,
+)
+from ssvi.estimators.fit_tasks import with_callbacks
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
@@ -76,6 +87,16 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         See `evaluate_every`.
     mean_change_tol, max_doc_update_iter : float, int
         When the "mean_field" and "cvb0" local steps stop on a document; an instance brings its own.
+    early_stopping : bool
+        Score validation rows after every pass (or some fifty times in a fit of more passes), stop when
+        `n_iter_no_change` scores in a row bring no gain, and keep the best state that was scored. The rows are `X_val`
+        of `fit`, or a share `validation_fraction` of X that is then not fitted.
+    validation_fraction : float
+        See `early_stopping`.
+    n_iter_no_change : int
+        See `early_stopping`.
+    validation_tol : float
+        A score is a gain if it is better by more than this share of the best one's size.
     n_jobs : int, optional
         Threads; None is 1, -1 is all processors. The result does not depend on it.
     verbose : "auto" or int
@@ -100,6 +121,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     bound_ : float
         An estimate of the evidence lower bound per word, from the local bounds of the last pass; NaN if the local
         step optimises none. (scikit-learn stores a perplexity under this name.)
+    scores_ : list of (seconds, score)
+        The scores of validation rows as the fit went on, if there were any.
     n_batch_iter_, n_iter_ : int
         Steps taken, and passes over the data begun.
     doc_topic_prior_, topic_word_prior_ : (K,) array, float
@@ -132,6 +155,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "topic_word_prior_",
         "local_step_",
         "_n_words",
+        "perplexity_history_",
     )
 
     def __init__(
@@ -154,6 +178,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         perp_tol: float = 1e-1,
         mean_change_tol: float = 1e-3,
         max_doc_update_iter: int = 100,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        validation_tol: float = 1e-4,
         n_jobs: int | None = None,
         verbose: int | str = "auto",
         random_state: Any = None,
@@ -176,19 +204,29 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.perp_tol = perp_tol
         self.mean_change_tol = mean_change_tol
         self.max_doc_update_iter = max_doc_update_iter
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_tol = validation_tol
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit topics to a documents x words matrix of counts, from a fresh start."""
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
+        """Fit topics to a documents x words matrix of counts, from a fresh start.
+
+        Documents `X_val` are scored after every pass (`scores_`); see also `early_stopping`.
+        """
         with unchanged_on_error(self):
             documents = self._documents(X, "fit", reset=True)
+            validation = None if X_val is None else self._documents(X_val, "score", reset=False)
             self._set_priors(documents)
+            documents, given = self._given(documents, X, y, validation)
             local_step = self._local_step(documents, **self._sampling(self._batch_size_for(len(documents))))
             monitors = [self._perplexity_monitor(documents)] if self.evaluate_every > 0 else []
-            self._run(documents, local_step, LDA.name, monitors)
+            self._run(documents, local_step, given, monitors)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -201,10 +239,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             documents = self._documents(X, "partial_fit", reset=first)
             if first:
                 self._set_priors(documents)
-                self._start(documents)
+                self._start(documents, make_seed(self.random_state))
             self._check_same_model()
             local_step = self._local_step(documents, **self._sampling(self._streamed_size()))
-            self._run_further(documents, local_step, LDA.name)
+            self._run_further(documents, local_step)
         return self
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -236,9 +274,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         The result has the mean per word (`mean`), its `standard_error` over documents, and the documents' own figures.
         """
         check_is_fitted(self)
-        documents = self._documents(X, "score", reset=False)
-        with Threads(self.n_jobs) as backend:
-            return document_completion(self.topic_word_, self.doc_topic_prior_, documents, backend=backend)
+        return self._completed(self._documents(X, "score", reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability per word of half of each document's words given the other half.
@@ -251,6 +287,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def perplexity(self, X: Any) -> float:
         """Return exp(-score(X)): the perplexity of half of each document's words given the other half."""
         return float(np.exp(-self.score(X)))
+
+    def _completed(self, documents: Documents) -> HeldOut:
+        with Threads(self.n_jobs) as backend:
+            return document_completion(self.topic_word_, self.doc_topic_prior_, documents, backend=backend)
+
+    def _score(self, data: Documents) -> float:
+        return self._completed(data).mean
 
     @property
     def components_(self) -> Array:
@@ -312,7 +355,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _check_parameters(self) -> None:
         self._check_loop_parameters()
         for name in ("n_components", "max_doc_update_iter"):
-            require(name, getattr(self, name), lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+            require_count(name, getattr(self, name))
         for name in ("perp_tol", "mean_change_tol"):
             require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
         require("evaluate_every", self.evaluate_every, is_integer, "an integer")
@@ -382,20 +425,15 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _perplexity_monitor(self, documents: Documents) -> Callback:
         """Return a callback that stops once the perplexity of the training documents changes little."""
         every = self.evaluate_every * -(-len(documents) // self._batch_size_for(len(documents)))
-        last = np.inf
         self.perplexity_history_: list[float] = []
 
         def monitor(state: State, info: Info) -> bool:
-            nonlocal last
             if info.step % every:
                 return False
-            topics = self._model().mean_topics(state.parameters)
-            with Threads(self.n_jobs) as backend:
-                held_out = document_completion(topics, self.doc_topic_prior_, documents, backend=backend)
-            perplexity = float(np.exp(-held_out.mean))
-            self.perplexity_history_.append(perplexity)
-            settled = abs(last - perplexity) < self.perp_tol
-            last = perplexity
-            return settled
+            there = copy.copy(self)
+            there._state = state
+            history = self.perplexity_history_  # which a checkpoint may have brought
+            history.append(float(np.exp(-there._score(documents))))
+            return len(history) > 1 and abs(history[-2] - history[-1]) < self.perp_tol
 
         return monitor

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import is_integer, require
+from ssvi.estimators.common import require, require_count
 from ssvi.models.base import is_active
 from ssvi.typing import Array
 
@@ -41,6 +41,6 @@ class OpenEndedEstimator(StochasticEstimator):
 
     def _check_parameters(self) -> None:
         self._check_loop_parameters()
-        require("n_components", self.n_components, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
+        require_count("n_components", self.n_components)
         require("tol", self.tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
         require("active_share", self.active_share, lambda v: 0 <= v <= 1, "from 0 to 1")

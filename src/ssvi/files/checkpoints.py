@@ -94,8 +94,8 @@ class Checkpoints:
     def _save(self, state: State) -> None:
         """Write a checkpoint, then remove all but the last two. If there is no room for it the fit goes on without."""
         encoder = Encoder()
-        found = {name: getattr(self._estimator, name) for name in self._estimator.saved_attributes if name != "_state"
-                 and hasattr(self._estimator, name)}  # fmt: skip
+        names = set(self._attributes()) - {"_state"}
+        found = {name: getattr(self._estimator, name) for name in sorted(names) if hasattr(self._estimator, name)}
         text = {
             "kind": "checkpoint",
             "schema": SCHEMA,
@@ -115,6 +115,10 @@ class Checkpoints:
                 stacklevel=2,
             )
 
+    def _attributes(self) -> tuple[str, ...]:
+        """Return what a checkpoint may hold."""
+        return (*self._estimator.saved_attributes, *self._estimator.passing_attributes)
+
     def _read(self, path: Path) -> dict[str, Any] | None:
         """Return what a checkpoint of this fit holds; None if it is damaged, and an error if it is of another fit."""
         try:
@@ -123,7 +127,9 @@ class Checkpoints:
                 raise ValueError(f"{path} is not {_WHAT} of this version.")
             fingerprint = text["fingerprint"]
             fitted = Decoder(arrays).decode(text["fitted"])
-            check_state(fitted["_state"])
+            for name in ("_state", "_best_state"):
+                if name == "_state" or name in fitted:
+                    check_state(fitted[name])
         except (ValueError, KeyError, TypeError) as error:
             warnings.warn(f"{path} is passed over: {error}", RuntimeWarning, stacklevel=3)
             return None
@@ -133,7 +139,7 @@ class Checkpoints:
                 f"{self.folder} holds checkpoints of another fit, with other {', '.join(others)}: "
                 "give this one another folder, or remove them."
             )
-        unknown = set(fitted) - set(self._estimator.saved_attributes)
+        unknown = set(fitted) - set(self._attributes())
         if unknown:
             raise ValueError(f"{path} is not {_WHAT} of a {type(self._estimator).__name__}.")
         return dict(fitted)

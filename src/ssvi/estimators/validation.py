@@ -1,0 +1,89 @@
+"""Rows that a fit is scored by while it goes on, and when it has gone on long enough."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ssvi.engine import Info, State
+from ssvi.numerics.random import derive_key
+
+_MOST_SCORES = 50  # in a fit of more passes than that, which are then short ones
+
+
+def set_aside(data: Any, share: float, seed: int) -> tuple[Any, Any]:
+    """Return the data without a share of its rows, chosen by the seed, and these rows."""
+    count = max(1, round(share * len(data)))
+    if count >= len(data):
+        raise ValueError(f"early stopping sets rows aside, and there are only {len(data)}: give X_val, or more rows.")
+    order = np.random.default_rng(derive_key(seed, "validation")).permutation(len(data))
+    return data.take(np.sort(order[count:])), data.take(np.sort(order[:count]))
+
+
+class Validation:
+    """A callback of the engine that scores held-out rows, and ends a fit that no longer gets better.
+
+    All that it remembers is in the estimator (`scores_`, and `_best_state` while a fit is under way), so that a fit
+    that goes on from a checkpoint is scored and stopped as if it had never been interrupted.
+
+    Parameters
+    ----------
+    estimator
+        The estimator that is being fitted.
+    rows
+        Its validation data, in the form that its steps take.
+    passes, steps_per_pass : int
+        How long the fit will be.
+
+    """
+
+    def __init__(self, estimator: Any, rows: Any, passes: int, steps_per_pass: int) -> None:
+        self._estimator, self._rows = estimator, rows
+        self._every = steps_per_pass * max(1, passes // _MOST_SCORES)
+        self._last = steps_per_pass * passes
+
+    def __call__(self, state: State, info: Info) -> bool:
+        """Score the rows if it is time to; tell whether the fit is to stop."""
+        if info.step % self._every and info.step != self._last:
+            return False
+        estimator = self._estimator
+        score = self._score(state)
+        spent = sum(step.seconds for step in estimator.history_)  # a resumed fit goes on counting
+        best = max((score for _, score in estimator.scores_), default=-np.inf)
+        estimator.scores_.append((spent, score))
+        if not estimator.early_stopping:
+            return False
+        if score > best:
+            # The snapshot of a fit under way becomes arrays of its own here.
+            estimator._best_state = replace(state, parameters=dict(state.parameters))
+        return self._is_over()
+
+    def restore_best(self) -> None:
+        """Let the best state that was scored be the fit's result."""
+        best = vars(self._estimator).pop("_best_state", None)
+        if best is not None:
+            self._estimator._state = best
+
+    def _is_over(self) -> bool:
+        """Tell whether the last scores are no better than one before them, by more than a margin."""
+        scores = [score for _, score in self._estimator.scores_]
+        patience = self._estimator.n_iter_no_change
+        if len(scores) <= patience:
+            return False
+        before = max(scores[:-patience])
+        return bool(max(scores[-patience:]) <= before + self._estimator.validation_tol * abs(before))
+
+    def _score(self, state: State) -> float:
+        """Return the score of the rows at a state on the way."""
+        there = copy.copy(self._estimator)
+        there._state = state
+        score = there._score(self._rows)
+        if not np.isfinite(score):
+            raise ValueError(
+                f"the validation rows have the score {score} after step {state.step}: there must be something in them "
+                "that is known and can be predicted."
+            )
+        return float(score)
