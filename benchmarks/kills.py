@@ -1,8 +1,9 @@
 """Fits that are killed at random moments, again and again, and what they end with.
 
 Every round fits a model in a process with checkpoints, kills the process at a random moment and starts it again with
---resume, until it has ended by itself. The model file must then hold exactly what an uninterrupted fit has, and no file
-that was half written may ever have been taken for whole.
+--resume, up to three times, and then lets it end. The model file must then hold exactly what an uninterrupted fit has.
+After every kill, each checkpoint under its final name must be whole, and so must a model file, if there is one already.
+Every second fit of a model may stop early.
 
     python -m benchmarks.kills --kills 200
 """
@@ -20,7 +21,11 @@ import numpy as np
 from scipy import sparse
 
 import ssvi
+from ssvi.files import Checkpoints, container
 from ssvi.files.models import estimators
+
+_MOST_KILLS = 3  # of one fit: then it may end, and another begins
+Variant = tuple[str, ...]  # a model, and options of its fit
 
 
 def main() -> None:
@@ -35,11 +40,12 @@ def main() -> None:
         folder = Path(name)
         rows = (rng.random((400, 30)) < 0.3).astype(np.int32)
         sparse.save_npz(folder / "counts.npz", sparse.csr_array(rows))
-        expected = {model: _uninterrupted(folder, model) for model in estimators()}
+        variants: list[Variant] = [(model, *extra) for extra in ((), ("--early-stopping",)) for model in estimators()]
+        expected = {variant: _uninterrupted(folder, variant) for variant in variants}
         while kills < options.kills:
-            model = list(expected)[rounds % len(expected)]
-            fitted, seconds = expected[model]
-            kills += _until_it_ends(folder, model, seconds, rng)
+            variant = variants[rounds % len(variants)]
+            fitted, seconds = expected[variant]
+            kills += _until_it_ends(folder, variant, seconds, rng)
             rounds += 1
             wrong += not _same(fitted, ssvi.load(folder / "model.ssvi"))
             print(f"{kills} kills in {rounds} fits, {wrong} of them with another result", flush=True)
@@ -47,39 +53,50 @@ def main() -> None:
     raise SystemExit(bool(wrong))
 
 
-def _command(folder: Path, model: str, output: str, checkpoints: str) -> list[str]:
+def _command(folder: Path, variant: Variant, output: str, checkpoints: str) -> list[str]:
+    model, *extra = variant
     return [
         sys.executable, "-m", "ssvi.cli", "fit", model, str(folder / "counts.npz"), "--output", str(folder / output),
         "--components", "5", "--passes", "60", "--batch-size", "20", "--jobs", "1", "--quiet",
-        "--checkpoint", str(folder / checkpoints), "--every", "2", "--resume",
+        "--checkpoint", str(folder / checkpoints), "--every", "2", "--resume", *extra,
     ]  # fmt: skip
 
 
-def _uninterrupted(folder: Path, model: str) -> tuple[object, float]:
+def _uninterrupted(folder: Path, variant: Variant) -> tuple[object, float]:
     """Return a fit that nothing happened to, and how long it took, start-up and all."""
-    command = _command(folder, model, "whole.ssvi", "whole")
+    command = _command(folder, variant, "whole.ssvi", "whole")
     subprocess.run(command, check=True)  # compiles kernels
     started = time.perf_counter()
     subprocess.run(command, check=True)
     return ssvi.load(folder / "whole.ssvi"), time.perf_counter() - started
 
 
-def _until_it_ends(folder: Path, model: str, seconds: float, rng: np.random.Generator) -> int:
-    """Kill a fit at random moments until it has ended by itself; return how often it was killed."""
+def _until_it_ends(folder: Path, variant: Variant, seconds: float, rng: np.random.Generator) -> int:
+    """Kill a fit at random moments, or let it end by itself if it is quicker; return how often it was killed."""
     (folder / "model.ssvi").unlink(missing_ok=True)
     kills = 0
     while True:
-        process = subprocess.Popen(_command(folder, model, "model.ssvi", "checkpoints"))
+        process = subprocess.Popen(_command(folder, variant, "model.ssvi", "checkpoints"))
         try:
-            process.wait(timeout=seconds * rng.uniform(0.5, 1.1))
+            moment = seconds * rng.uniform(0.4, 1.1)
+            process.wait(timeout=moment if kills < _MOST_KILLS else None)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
             kills += 1
+            _check_files(folder)
             continue
         if process.returncode:
-            raise SystemExit(f"a fit of {model} ended with {process.returncode}")
+            raise SystemExit(f"a fit of {' '.join(variant)} ended with {process.returncode}")
         return kills
+
+
+def _check_files(folder: Path) -> None:
+    """Read every file that has its final name: an error here is one that was half written."""
+    for path in Checkpoints(folder / "checkpoints").files():
+        container.read(path, "a whole checkpoint")
+    if (folder / "model.ssvi").exists():
+        ssvi.load(folder / "model.ssvi")
 
 
 def _same(one: object, other: object) -> bool:

@@ -37,6 +37,18 @@ def test_deviations_are_those_of_draws_from_q(kind):
     np.testing.assert_allclose(draws.std(axis=0), parts.deviations[0], rtol=0.25)
 
 
+def test_only_components_in_use_are_taken_where_a_model_lets_go_of_some():
+    blocks = np.kron(np.eye(2, dtype=int), np.ones((20, 8), dtype=int))
+    mixture = BernoulliMixture(6, max_iter=50, random_state=0).fit(blocks)
+    assert mixture.n_active_ == 2
+    used, every = Components.used_by(mixture), Components.of(mixture)
+    assert len(every.shares) == 6
+    np.testing.assert_array_equal(used.numbers, every.numbers[:2])
+    np.testing.assert_array_equal(used.rows, every.rows[:2])
+    lda = _fitted(LatentDirichletAllocation)
+    assert len(Components.used_by(lda).shares) == 4
+
+
 def test_candidates_hold_the_first_words_for_every_weight():
     parts = Components.of(_fitted(LatentDirichletAllocation))
     found = set(parts.candidates(0))

@@ -52,6 +52,20 @@ def test_rows_that_are_images_are_shown_as_such():
     assert gather_facts(_topics())["shape"] is None
 
 
+def test_factorisations_show_spectra_and_the_activations_of_given_rows():
+    wide = np.random.default_rng(1).poisson(1.0, (500, 18))
+    nmf = GammaProcessNMF(3, max_iter=2, random_state=0).fit(wide)
+    facts = gather_facts(nmf, data=wide)
+    first = facts["components"][0]
+    np.testing.assert_allclose(first["spectrum"], nmf.summarize_components()[1][first["number"]], rtol=1e-4)
+    activations = nmf.transform(wide)[:, first["number"]]
+    assert len(first["activations"]) == 400
+    np.testing.assert_allclose(first["activations"][0], activations[:2].mean(), rtol=1e-4)
+    np.testing.assert_allclose(first["activations"][-1], activations[-1], rtol=1e-4)
+    assert gather_facts(nmf)["components"][0]["activations"] is None
+    assert gather_facts(_topics(), data=COUNTS)["components"][0]["spectrum"] is None
+
+
 def test_the_command_writes_a_page(tmp_path):
     _topics().save(tmp_path / "m.ssvi")
     result = CliRunner().invoke(app, ["report", str(tmp_path / "m.ssvi"), "-o", str(tmp_path / "r.html")])
@@ -156,4 +170,18 @@ def test_prototypes_are_drawn(open_page):
     mixture = BernoulliMixture(3, max_iter=2, random_state=0).fit((COUNTS > 0).astype(int))
     page = open_page(render(gather_facts(mixture)))
     assert page.locator("#picture canvas").count() == 1
+    assert page.locator("#list canvas").count() == 3
+    assert page.locator("#spectrum").is_hidden()
     assert page.evaluate("document.querySelector('canvas').getContext('2d').getImageData(0, 0, 4, 4).data[3]") == 255
+
+
+def test_spectra_and_activations_are_drawn(open_page):
+    wide = np.random.default_rng(1).poisson(1.0, (60, 18))
+    page = open_page(render(gather_facts(GammaProcessNMF(3, max_iter=2, random_state=0).fit(wide), data=wide)))
+    for name, count in (("spectrum", 18), ("activations", 60)):
+        line = page.locator(f"#{name} polyline")
+        assert line.count() == 1
+        assert len(line.get_attribute("points").split()) == count
+    before = page.locator("#activations polyline").get_attribute("points")
+    page.locator("#list button").nth(1).click()
+    assert page.locator("#activations polyline").get_attribute("points") != before

@@ -24,12 +24,12 @@ def topics(
     words: Annotated[int, typer.Option(min=1, help="Words of each topic.")] = 10,
     as_json: inputs.AsJson = False,
 ) -> None:
-    """Print the topics or components of a model, the largest first, with their most probable words.
+    """Print the topics of a model, or the components it uses, the largest first, with their most probable words.
 
     Example: ssvi topics topics.ssvi --words 12
     """
     estimator = load(model)
-    parts, names = Components.of(estimator), column_names(estimator)
+    parts, names = Components.used_by(estimator), column_names(estimator)
     lines: list[dict[str, Any]] = []
     for number, share, row in zip(parts.numbers, parts.shares, parts.rows, strict=True):
         top = np.argsort(-row, kind="stable")[:words]

@@ -53,6 +53,8 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters):
     """What commands call the model."""
     nouns: ClassVar[tuple[str, str, str]] = ("Components", "component", "feature")
     """How reports speak of the components, of one of them, and of a column of the data."""
+    has_spectra: ClassVar[bool] = False
+    """Whether columns and rows have an order that matters, as frequencies and frames do: then curves show them."""
     saved_attributes: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",

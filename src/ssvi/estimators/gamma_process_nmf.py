@@ -156,6 +156,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
 
     name = Model.name
     nouns = ("Factors", "factor", "feature")
+    has_spectra = True
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "inverse_scale_")
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,22 @@ class Components:
         order = np.argsort(-shares, kind="stable")
         overall = shares @ rows
         return cls(order, shares[order], rows[order], deviations[order], overall / overall.sum())
+
+    @classmethod
+    def used_by(cls, estimator: Any) -> Components:
+        """Take from a fitted estimator those that are in use: all, unless it can let go of components."""
+        every = cls.of(estimator)
+        return every.first(max(1, getattr(estimator, "n_active_", len(every.numbers))))
+
+    def first(self, count: int) -> Components:
+        """Return the largest of them."""
+        return replace(
+            self,
+            numbers=self.numbers[:count],
+            shares=self.shares[:count],
+            rows=self.rows[:count],
+            deviations=self.deviations[:count],
+        )
 
     def candidates(self, k: int) -> npt.NDArray[np.int64]:
         """Return the columns that are among a component's first ones for some weight of probability against lift."""

@@ -15,8 +15,10 @@ import ssvi
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import column_names
 from ssvi.report.components import Components, image_shape, plane, similar
+from ssvi.typing import Array
 
 _MOST_PIXELS = 4_096  # of an image of one component
+_MOST_POINTS = 400  # of a curve
 _DOCUMENTS = 5  # that stand for a component
 
 
@@ -38,7 +40,7 @@ def write_report(
     path
         The .html file.
     data : matrix, optional
-        Documents of which some are to stand for each component.
+        Documents of which some are to stand for each component; a factorisation also shows their activations.
     names : sequence of str, optional
         Their names.
     shape : (height, width), optional
@@ -61,13 +63,15 @@ def gather_facts(
     title: str | None = None,
 ) -> dict[str, Any]:
     """Return all that the page shows, as plain values."""
-    parts = Components.of(estimator)
+    parts = Components.used_by(estimator)
     heading, component, column = estimator.nouns
     distances = parts.distances()
     size = image_shape(estimator.n_features_in_, shape) if shape or estimator.name != "lda" else None
     images = size is not None and size[0] * size[1] <= _MOST_PIXELS
     words, points = column_names(estimator), plane(distances)
-    examples = _examples(estimator, parts, data, names)
+    weights = None if data is None else estimator.component_weights(data)
+    examples = _examples(parts, weights, names)
+    curves = estimator.has_spectra
     rows = [
         {
             "number": int(parts.numbers[k]),
@@ -79,7 +83,9 @@ def gather_facts(
                 [words[v], _round(parts.rows[k, v]), _round(parts.overall[v]), _round(parts.deviations[k, v])]
                 for v in parts.candidates(k)
             ],
-            "image": [_round(value) for value in parts.rows[k]] if images else None,
+            "image": _rounded(parts.rows[k]) if images else None,
+            "spectrum": _rounded(_thinned(parts.rows[k])) if curves and not images else None,
+            "activations": _rounded(_thinned(weights[:, parts.numbers[k]])) if curves and weights is not None else None,
             "examples": examples[k],
         }
         for k in range(len(parts.shares))
@@ -87,7 +93,7 @@ def gather_facts(
     return {
         "title": title or heading,
         "names": {"component": component, "column": column},
-        "facts": _facts(estimator),
+        "facts": _facts(estimator, len(rows)),
         "shape": list(size) if images and size else None,
         "components": rows,
         "curve": [[_round(seconds), _round(score)] for seconds, score in getattr(estimator, "scores_", [])],
@@ -108,22 +114,22 @@ def render(facts: dict[str, Any]) -> str:
     return page
 
 
-def _facts(estimator: Any) -> list[list[str]]:
+def _facts(estimator: Any, used: int) -> list[list[str]]:
     """Return lines about the fit."""
     seconds = sum(step.seconds for step in estimator.history_)
+    count = f"{used}" if used == estimator.n_components else f"{used} of {estimator.n_components}"
     return [
-        ["model", f"{estimator.name}, {estimator.n_components} components"],
+        ["model", f"{estimator.name}, {count} components"],
         ["columns", f"{estimator.n_features_in_:,}"],
         ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],
         ["made by", f"ssvi {ssvi.__version__}"],
     ]
 
 
-def _examples(estimator: Any, parts: Components, data: Any, names: Sequence[str] | None) -> list[list[list[Any]]]:
+def _examples(parts: Components, weights: Array | None, names: Sequence[str] | None) -> list[list[list[Any]]]:
     """Return, for each component, the names of the documents that have most of it, and how much."""
-    if data is None:
+    if weights is None:
         return [[] for _ in parts.shares]
-    weights = estimator.component_weights(data)
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     called = names or [f"document {row}" for row in range(len(shares))]
     result = []
@@ -131,6 +137,17 @@ def _examples(estimator: Any, parts: Components, data: Any, names: Sequence[str]
         first = np.argsort(-shares[:, k], kind="stable")[:_DOCUMENTS]
         result.append([[called[row], _round(shares[row, k])] for row in first])
     return result
+
+
+def _thinned(values: Array) -> Array:
+    """Return a curve of at most so many points as can be told apart, each the mean of a stretch."""
+    if len(values) <= _MOST_POINTS:
+        return values
+    return np.array([stretch.mean() for stretch in np.array_split(values, _MOST_POINTS)])
+
+
+def _rounded(values: Array) -> list[float]:
+    return [_round(value) for value in values]
 
 
 def _round(value: float) -> float:

@@ -42,7 +42,7 @@
     parts.forEach((part, k) => {
       const item = make("li");
       const button = make("button", `${label(k)} · ${percent(part.share)}`, { type: "button" });
-      button.append(make("small", topWords(part, 6)));
+      button.append(data.shape ? picture(k) : make("small", topWords(part, 6)));
       const bar = make("div", "", { class: "share" });
       bar.style.width = `${(100 * part.share) / largest}%`;
       button.append(bar);
@@ -129,13 +129,11 @@
     );
   }
 
-  function writePicture() {
-    find("picture").replaceChildren();
-    if (!data.shape) return;
+  function picture(k) {
     const [height, width] = data.shape;
-    const values = parts[chosen].image;
+    const values = parts[k].image;
     const largest = Math.max(...values, 1e-300);
-    const canvas = make("canvas", undefined, { width, height, role: "img", "aria-label": `${label(chosen)} as an image` });
+    const canvas = make("canvas", undefined, { width, height, role: "img", "aria-label": `${label(k)} as an image` });
     const context = canvas.getContext("2d");
     const image = context.createImageData(width, height);
     values.forEach((value, i) => {
@@ -143,7 +141,27 @@
       image.data.set([shade, shade, shade, 255], 4 * i);
     });
     context.putImageData(image, 0, 0);
-    find("picture").append(canvas);
+    return canvas;
+  }
+
+  function writeLine(id, values) {
+    const figure = find(id);
+    figure.querySelector("svg")?.remove();
+    figure.hidden = !values;
+    if (!values) return;
+    const largest = Math.max(...values, 1e-300);
+    const last = Math.max(values.length - 1, 1);
+    const points = values.map((value, i) => `${(300 * i) / last},${58 - (56 * value) / largest}`);
+    const name = `${figure.querySelector("figcaption").textContent} of ${label(chosen)}`;
+    const svg = draw("svg", { viewBox: "0 0 300 60", preserveAspectRatio: "none", role: "img", "aria-label": name });
+    svg.append(draw("polyline", { points: points.join(" ") }));
+    figure.append(svg);
+  }
+
+  function writePictures() {
+    find("picture").replaceChildren(...(data.shape ? [picture(chosen)] : []));
+    writeLine("spectrum", parts[chosen].spectrum);
+    writeLine("activations", parts[chosen].activations);
   }
 
   function writeLinks() {
@@ -168,7 +186,7 @@
     for (const group of [find("list").querySelectorAll("button"), find("map").querySelectorAll("circle")]) {
       group.forEach((element, i) => element.setAttribute("aria-current", String(i === k)));
     }
-    writePicture();
+    writePictures();
     writeWords();
     writeLinks();
   }
