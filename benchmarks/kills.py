@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    kills, rounds, wrong = 0, 0, 0
+    kills, under_way, rounds, wrong = 0, 0, 0, 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = (rng.random((400, 30)) < 0.3).astype(np.int32)
@@ -45,10 +45,12 @@ def main() -> None:
         while kills < options.kills:
             variant = variants[rounds % len(variants)]
             fitted, seconds = expected[variant]
-            kills += _until_it_ends(folder, variant, seconds, rng)
-            rounds += 1
+            met, seconds = _until_it_ends(folder, variant, seconds, rng)
+            expected[variant] = fitted, seconds
+            kills, under_way, rounds = kills + len(met), under_way + sum(met), rounds + 1
             wrong += not _same(fitted, ssvi.load(folder / "model.ssvi"))
-            print(f"{kills} kills in {rounds} fits, {wrong} of them with another result", flush=True)
+            shown = f"{kills} kills ({under_way} with a checkpoint on the disk) in {rounds} fits"
+            print(f"{shown}, {wrong} of them with another result", flush=True)
     print("every fit ended with the uninterrupted result" if not wrong else f"{wrong} fits went wrong")
     raise SystemExit(bool(wrong))
 
@@ -71,32 +73,40 @@ def _uninterrupted(folder: Path, variant: Variant) -> tuple[object, float]:
     return ssvi.load(folder / "whole.ssvi"), time.perf_counter() - started
 
 
-def _until_it_ends(folder: Path, variant: Variant, seconds: float, rng: np.random.Generator) -> int:
-    """Kill a fit at random moments, or let it end by itself if it is quicker; return how often it was killed."""
+def _until_it_ends(
+    folder: Path, variant: Variant, seconds: float, rng: np.random.Generator
+) -> tuple[list[bool], float]:
+    """Kill a fit at random moments, unless it is quicker.
+
+    Return for each kill whether there was a checkpoint to go on from, and how long a whole fit takes, by what is known
+    now: the machine may have been busy before.
+    """
     (folder / "model.ssvi").unlink(missing_ok=True)
-    kills = 0
+    met: list[bool] = []
     while True:
+        started = time.perf_counter()
         process = subprocess.Popen(_command(folder, variant, "model.ssvi", "checkpoints"))
         try:
-            moment = seconds * rng.uniform(0.4, 1.1)
-            process.wait(timeout=moment if kills < _MOST_KILLS else None)
+            moment = seconds * rng.uniform(0.4, 1.0)
+            process.wait(timeout=moment if len(met) < _MOST_KILLS else None)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            kills += 1
-            _check_files(folder)
+            met.append(_has_whole_files(folder))
             continue
         if process.returncode:
             raise SystemExit(f"a fit of {' '.join(variant)} ended with {process.returncode}")
-        return kills
+        return met, seconds if met else min(seconds, time.perf_counter() - started)
 
 
-def _check_files(folder: Path) -> None:
-    """Read every file that has its final name: an error here is one that was half written."""
-    for path in Checkpoints(folder / "checkpoints").files():
+def _has_whole_files(folder: Path) -> bool:
+    """Read every file that has its final name, where an error is one that was half written; tell if there is any."""
+    files = Checkpoints(folder / "checkpoints").files()
+    for path in files:
         container.read(path, "a whole checkpoint")
     if (folder / "model.ssvi").exists():
         ssvi.load(folder / "model.ssvi")
+    return bool(files)
 
 
 def _same(one: object, other: object) -> bool:

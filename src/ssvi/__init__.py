@@ -25,7 +25,7 @@ _HOMES = {
     "LatentDirichletAllocation": "ssvi.estimators.lda",
     "load": "ssvi.files.models",
 }
-_PARTS = {"baselines", "engine", "evaluation", "files", "report", "schedules"}
+_PARTS = {"baselines", "engine", "evaluation", "files", "interop", "plots", "report", "schedules"}
 
 
 def __getattr__(name: str) -> Any:

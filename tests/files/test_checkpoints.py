@@ -1,7 +1,11 @@
+import contextlib
 import errno
 import os
 import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,6 +120,23 @@ def test_a_full_disk_is_reported_and_loses_nothing(tmp_path, monkeypatch):
     assert "(No space left on device): earlier ones are kept, and the fit goes on" in str(seen[0].message)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     np.testing.assert_array_equal(model.components_, whole.components_)
+
+
+def _namespaces():
+    """Return the command that gives a process a view of its own of the file systems, if this user may have one."""
+    for command in (["unshare", "--mount"], ["unshare", "--map-root-user", "--mount"]):
+        with contextlib.suppress(OSError):
+            if subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0:
+                return command
+    return None
+
+
+@pytest.mark.skipif(_namespaces() is None, reason="no file system can be mounted here to be filled")
+def test_a_file_system_that_is_really_full(tmp_path):
+    script = Path(__file__).with_name("full_disk.py")
+    command = [*_namespaces(), sys.executable, str(script), str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_a_fit_can_be_asked_to_stop_and_save_itself(tmp_path):

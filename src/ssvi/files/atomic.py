@@ -16,7 +16,8 @@ def write_atomically(path: Path, write: Callable[[Any], Any], mode: str = "w") -
     """
     partial = path.with_name(path.name + ".partial")
     try:
-        with partial.open(mode, newline=None if "b" in mode else "") as file:
+        as_text: dict[str, Any] = {} if "b" in mode else {"newline": "", "encoding": "utf-8"}
+        with partial.open(mode, **as_text) as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

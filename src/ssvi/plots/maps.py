@@ -1,0 +1,164 @@
+"""How alike components are: as distances in a plane, and as a matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.plots.choice import Choice, choose, names_for, short
+from ssvi.plots.panels import BAR, COLOURS, INK, SOFT, name_lines, one_panel
+from ssvi.plots.room import place_texts, spread
+from ssvi.report.components import plane
+from ssvi.typing import Array
+
+_MOST = 40
+_LARGEST_AREA = 700.0  # of a circle, in square points
+_FARTHEST = math.sqrt(math.log(2.0))  # the Jensen-Shannon distance of components that share nothing
+
+
+def plot_map(
+    estimator: Any,
+    *,
+    components: int | Sequence[int] | None = None,
+    words: int = 2,
+    names: Sequence[str] | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw components as circles, those that are alike near each other; areas are shares of the data.
+
+    Distances are about Jensen-Shannon distances, by classical scaling: two dimensions cannot show all there is. Where
+    circles would hide each other, they are moved apart.
+
+    Parameters
+    ----------
+    estimator
+        A fitted estimator of this library.
+    components : int or sequence of int, optional
+        How many of the largest, or the numbers of those wanted. By default those in use, at most 40.
+    words : int
+        How many of its first words stand by a circle, if there is room and the columns have names.
+    names : sequence of str, optional
+        The columns' names, where the model does not know them.
+    ax : Axes, Figure or SubFigure, optional
+        Where to draw. By default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    """
+    choice = choose(estimator, components, _MOST, "plot_map")
+    texts = _first_words(choice, _known_names(estimator, names), words)
+    panel = one_panel(ax, (6.8, 5.2))
+    panel.set(xticks=[], yticks=[])
+    panel.margins(0.12)
+    panel.set_aspect("equal", adjustable="datalim")
+    panel.spines[:].set_visible(False)
+    panel.set_title(choice.note, fontsize="small", color=SOFT, loc="left")
+    shares = choice.parts.shares
+    areas = _LARGEST_AREA * shares / shares.max()
+    radii = np.maximum(np.sqrt(areas / np.pi), 5.0)  # a number has room in none that is smaller
+    points = plane(choice.parts.distances())
+    unit = _unit(panel, points)
+    points = spread(points * unit, radii)
+    panel.scatter(
+        *points.T / unit, s=np.pi * radii**2, color=BAR, edgecolor=COLOURS[0], linewidth=0.8, alpha=0.8, clip_on=False
+    )
+    for point, number in zip(points / unit, choice.parts.numbers, strict=True):
+        panel.annotate(str(number), point, ha="center", va="center", fontsize="small", color=INK)
+    for place in place_texts(points, radii, texts):
+        panel.annotate(
+            texts[place.number], points[place.number] / unit, place.offset, textcoords="offset points",
+            fontsize="x-small", color=SOFT, ha=place.across, va=place.up, parse_math=False,
+        )  # fmt: skip
+    return panel
+
+
+def plot_similarity(
+    estimator: Any, *, components: int | Sequence[int] | None = None, cmap: str = "Blues", ax: Any = None
+) -> Any:
+    """Draw how alike every two components are: 1 for the same, 0 for those that share no column.
+
+    It is 1 minus the Jensen-Shannon distance, relative to its largest value. Components that are alike stand side by
+    side, unless their numbers are given.
+
+    Parameters
+    ----------
+    estimator
+        A fitted estimator of this library.
+    components : int or sequence of int, optional
+        How many of the largest, or the numbers of those wanted, in this order. By default those in use, at most 40.
+    cmap : str
+        matplotlib's name of the colours.
+    ax : Axes, Figure or SubFigure, optional
+        Where to draw. By default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    """
+    choice = choose(estimator, components, _MOST, "plot_similarity")
+    distances = choice.parts.distances()
+    order = np.arange(len(choice)) if isinstance(components, Sequence | np.ndarray) else _by_likeness(distances)
+    values = 1.0 - distances[np.ix_(order, order)] / _FARTHEST
+    # Each is like itself: drawn, that would be all one sees.
+    np.fill_diagonal(values, np.nan)
+    panel = one_panel(ax, (5.4, 4.6))
+    largest = 1.0 if len(values) < 2 else float(np.nanmax(values))
+    image = panel.imshow(values, cmap=cmap, vmin=0.0, vmax=largest)
+    numbers = [str(number) for number in choice.parts.numbers[order]]
+    name_lines(panel, range(len(numbers)), numbers)
+    panel.set_xticks(range(len(numbers)), numbers, rotation=90 if len(numbers) > 12 else 0)
+    panel.tick_params(length=0, labelsize="x-small" if len(numbers) > 20 else "small")
+    panel.spines[:].set_visible(False)
+    panel.set_xlabel(choice.component)
+    panel.set_ylabel(choice.component)
+    panel.set_title(choice.note, fontsize="small", color=SOFT, loc="left")
+    bar = panel.figure.colorbar(image, ax=panel, shrink=0.8, label="likeness")
+    bar.outline.set_visible(False)
+    return panel
+
+
+def _unit(panel: Any, points: Array) -> float:
+    """Return how many of a printer's points a unit of the map is long."""
+    panel.update_datalim(points)
+    panel.autoscale_view()
+    layout = panel.figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(panel.figure.figure)  # of the whole, where the figure is part of one
+    panel.apply_aspect()
+    (left, _), (right, _) = panel.transData.transform([(0.0, 0.0), (1.0, 0.0)])
+    return float(right - left) * 72.0 / float(panel.figure.dpi)
+
+
+def _known_names(estimator: Any, given: Sequence[str] | None) -> list[str] | None:
+    """Return the columns' names; None if they are but numbers."""
+    names = names_for(estimator, given)
+    return None if all(name.isdigit() for name in names) else names
+
+
+def _first_words(choice: Choice, names: list[str] | None, words: int) -> list[str]:
+    """Return what stands below each circle."""
+    if words < 0:
+        raise ValueError(f"words must be 0 or more, not {words!r}.")
+    if names is None:
+        return [""] * len(choice)
+    first = np.argsort(-choice.parts.rows, axis=1, kind="stable")[:, :words]
+    return [", ".join(short(names[v]) for v in row) for row in first]
+
+
+def _by_likeness(distances: Array) -> npt.NDArray[np.int64]:
+    """Return an order in which components that are alike stand side by side."""
+    if len(distances) < 3:
+        return np.arange(len(distances))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    flat = squareform(0.5 * (distances + distances.T), checks=False)
+    order: npt.NDArray[np.int64] = leaves_list(linkage(flat, "average", optimal_ordering=True)).astype(np.int64)
+    return order

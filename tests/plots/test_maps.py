@@ -1,0 +1,97 @@
+import logging
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from ssvi.plots import plot_map, plot_similarity
+from ssvi.plots.room import place_texts, spread
+from ssvi.report.components import Components, plane
+
+NAMES = [f"word{column}" for column in range(16)]
+
+
+def test_circles_are_where_the_report_has_them_and_as_large_as_their_shares(lda, monkeypatch, caplog):
+    monkeypatch.setattr("ssvi.plots.maps.spread", lambda points, radii: points)
+    parts = Components.of(lda)
+    with caplog.at_level(logging.WARNING):
+        panel = plot_map(lda)
+        panel.figure.draw_without_rendering()
+    assert not caplog.records
+    (circles,) = panel.collections
+    np.testing.assert_allclose(circles.get_offsets(), plane(parts.distances()), atol=1e-9)
+    areas = circles.get_sizes()
+    np.testing.assert_allclose(areas / areas[0], parts.shares / parts.shares[0])
+    assert [text.get_text() for text in panel.texts] == [str(number) for number in parts.numbers]
+
+
+def test_first_words_beside_circles(lda):
+    parts = Components.of(lda)
+    panel = plot_map(lda, names=["$", *NAMES[1:]], words=2, components=1)
+    number, words = (text.get_text() for text in panel.texts)
+    first = np.argsort(-parts.rows[0])[:2]
+    assert number == str(parts.numbers[0])
+    assert words == ", ".join(NAMES[v] if v else "$" for v in first)
+    assert len(plot_map(lda, names=NAMES, words=0).texts) == 4
+
+
+def test_a_map_that_is_drawn_small_still_has_its_numbers(lda):
+    figure = Figure(figsize=(1.5, 1.5))
+    panel = plot_map(lda, names=NAMES, ax=figure)
+    assert len(panel.texts) >= 4
+    figure.draw_without_rendering()
+
+
+def test_circles_are_moved_apart_only_where_they_hide_each_other():
+    points = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [500.0, 0.0]])
+    radii = np.array([10.0, 10.0, 20.0, 30.0])
+    moved = spread(points, radii)
+    gaps = np.sqrt(((moved[:, None] - moved) ** 2).sum(axis=2)) + 1e9 * np.eye(4)
+    assert np.all(gaps >= 0.75 * (radii[:, None] + radii) - 1e-2)
+    np.testing.assert_array_equal(moved[3], points[3])
+    np.testing.assert_array_equal(spread(points, radii), moved)
+    apart = np.array([[0.0, 0.0], [100.0, 0.0]])
+    np.testing.assert_array_equal(spread(apart, radii[:2]), apart)
+
+
+def test_texts_cover_neither_circles_nor_each_other():
+    radii = np.full(3, 10.0)
+    (alone,) = place_texts(np.array([[0.0, 0.0]]), radii[:1], ["word"])
+    assert alone == (0, (0.0, -12.0), "center", "top")
+    below = np.array([[0.0, 0.0], [0.0, -25.0], [200.0, 0.0]])
+    placed = {place.number: place.up for place in place_texts(below, radii, ["word", "", "word"])}
+    assert placed == {0: "bottom", 2: "top"}
+
+
+def test_a_text_without_room_has_no_place():
+    crowd = np.array([[x, y] for x in (0.0, -20.0, 20.0) for y in (0.0, -20.0, 20.0)])
+    assert place_texts(crowd, np.full(9, 10.0), ["word"] + [""] * 8) == []
+
+
+def test_likeness_is_one_minus_the_distance(lda):
+    parts = Components.of(lda)
+    panel = plot_similarity(lda, components=[2, 0, 1])
+    place = {int(number): k for k, number in enumerate(parts.numbers)}
+    rows = [place[number] for number in (2, 0, 1)]
+    expected = 1 - parts.distances()[np.ix_(rows, rows)] / np.sqrt(np.log(2))
+    np.fill_diagonal(expected, np.nan)
+    (image,) = panel.images
+    np.testing.assert_allclose(np.ma.filled(image.get_array(), np.nan), expected, atol=1e-9)
+    assert image.get_clim() == (0.0, pytest.approx(np.nanmax(expected)))
+    for labels in (panel.get_xticklabels(), panel.get_yticklabels()):
+        assert [label.get_text() for label in labels] == ["2", "0", "1"]
+
+
+def test_components_that_are_alike_stand_side_by_side(lda, monkeypatch):
+    rows = np.array([[0.9, 0.1, 0, 0], [0, 0, 0.9, 0.1], [0.8, 0.2, 0, 0], [0, 0, 0.8, 0.2]])
+    monkeypatch.setattr(lda, "summarize_components", lambda: (np.array([0.4, 0.3, 0.2, 0.1]), rows, rows))
+    panel = plot_similarity(lda)
+    order = [int(label.get_text()) for label in panel.get_xticklabels()]
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset({0, 2}), frozenset({1, 3})}
+
+
+def test_bad_options(lda):
+    with pytest.raises(ValueError, match="words must be 0 or more"):
+        plot_map(lda, words=-1)
+    with pytest.raises(ValueError, match="names has 1 entries"):
+        plot_map(lda, names=["one"])
