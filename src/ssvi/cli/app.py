@@ -16,6 +16,7 @@ from ssvi.cli.use import info, score, topics, transform
 app = typer.Typer(
     name="ssvi",
     help="Structured stochastic variational inference: topics, mixtures and factors without the mean-field assumption.",
+    epilog="Example: ssvi fit lda articles.jsonl --topics 50 -o topics.ssvi; ssvi report topics.ssvi",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -47,7 +48,10 @@ def demo(
     passes: Annotated[int, typer.Option(help="Sweeps over the documents.")] = 12,
     files: Annotated[int | None, typer.Option(help="Read at most so many Python files.")] = None,
 ) -> None:
-    """Fit topics to the docstrings of this machine by five algorithms and compare them."""
+    """Fit topics to the docstrings of this machine by five algorithms and compare them.
+
+    Example: ssvi demo --topics 30
+    """
     from ssvi.demo import run
 
     run(topics, passes, files)

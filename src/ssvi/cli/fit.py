@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,21 +17,50 @@ from ssvi.cli import inputs
 from ssvi.cli.training import TrainingDisplay
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import estimators
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.models.base import Model
+from ssvi.registry import discover
 
 _MOST_HELD_OUT = 1_000
 _INTERRUPTED = 130
 
 
+def _global_steps() -> Iterable[str]:
+    return discover("ssvi.global_steps", GlobalStep)
+
+
+def _local_steps() -> Iterable[str]:
+    models = discover("ssvi.models", Model)
+    return sorted({step for model in models for step in discover(f"ssvi.local_steps.{model}", LocalStep)})
+
+
+def _of_checkpoints(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="Checkpoints", **settings)
+
+
 def fit(
-    model: Annotated[str, typer.Argument(help="lda, bernoulli_mixture or gamma_process_nmf.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="lda, bernoulli_mixture or gamma_process_nmf.", autocompletion=inputs.starting_with(estimators)
+        ),
+    ],
     source: inputs.Input,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     components: Annotated[
         int, typer.Option("--topics", "--components", "-k", min=1, help="Number of topics or components.")
     ] = 50,
-    global_step: Annotated[str | None, typer.Option(help="ssvi, ssvi_a, mean_field or map.")] = None,
+    global_step: Annotated[
+        str | None,
+        typer.Option(help="ssvi, ssvi_a, mean_field or map.", autocompletion=inputs.starting_with(_global_steps)),
+    ] = None,
     local_step: Annotated[
-        str | None, typer.Option(help="gibbs, cvb0, mean_field or exact, as the model has it.")
+        str | None,
+        typer.Option(
+            help="gibbs, cvb0, mean_field or exact, as the model has it.",
+            autocompletion=inputs.starting_with(_local_steps),
+        ),
     ] = None,
     passes: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
@@ -55,9 +84,9 @@ def fit(
     min_df: inputs.MinDf = 2,
     max_df: inputs.MaxDf = 0.5,
     max_words: inputs.MaxWords = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="A folder for checkpoints.")] = None,
-    every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    checkpoint: Annotated[Path | None, _of_checkpoints(help="A folder for checkpoints.")] = None,
+    every: Annotated[int, _of_checkpoints(min=1, help="Steps between checkpoints.")] = 50,
+    resume: Annotated[bool, _of_checkpoints("--resume", help="Go on from the last checkpoint.")] = False,
     quiet: inputs.Quiet = False,
     as_json: inputs.AsJson = False,
 ) -> None:

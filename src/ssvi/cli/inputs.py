@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +16,43 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
 
+
+def starting_with(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what completes a half-written name in a shell; the names are looked up only then."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return complete
+
+
+def _formats() -> Iterable[str]:
+    from ssvi.data.readers import FORMATS
+
+    return FORMATS
+
+
+def _of_input(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="Input", **settings)
+
+
+def _of_text(**settings: Any) -> Any:
+    return typer.Option(rich_help_panel="Text", **settings)
+
+
 Input = Annotated[Path, typer.Argument(help="A file or folder; `ssvi corpus formats` lists what can be read.")]
-Format = Annotated[str | None, typer.Option("--format", help="Of the input, if its name does not tell.")]
-Column = Annotated[str | None, typer.Option(help="Column or key of the text in tables and JSON lines.")]
-Vocabulary = Annotated[Path | None, typer.Option(help="The words to count, one a line.")]
-Encoding = Annotated[str, typer.Option(help="Of text.")]
-StopWords = Annotated[str, typer.Option(help="english, none, or a file of words, one a line.")]
-Ngrams = Annotated[int, typer.Option(min=1, help="The longest run of words that is a term.")]
-MinDf = Annotated[float, typer.Option(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).")]
-MaxDf = Annotated[float, typer.Option(min=0.0, help="Leave out words of more documents (to 1: a share of them).")]
-MaxWords = Annotated[int | None, typer.Option(min=1, help="Keep so many words, the most frequent.")]
+Format = Annotated[
+    str | None,
+    _of_input("--format", help="Of the input, if its name does not tell.", autocompletion=starting_with(_formats)),
+]
+Column = Annotated[str | None, _of_input(help="Column or key of the text in tables and JSON lines.")]
+Vocabulary = Annotated[Path | None, _of_input(help="The words to count, one a line.")]
+Encoding = Annotated[str, _of_input(help="Of text.")]
+StopWords = Annotated[str, _of_text(help="english, none, or a file of words, one a line.")]
+Ngrams = Annotated[int, _of_text(min=1, help="The longest run of words that is a term.")]
+MinDf = Annotated[float, _of_text(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).")]
+MaxDf = Annotated[float, _of_text(min=0.0, help="Leave out words of more documents (to 1: a share of them).")]
+MaxWords = Annotated[int | None, _of_text(min=1, help="Keep so many words, the most frequent.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for scripts.")]
 

@@ -1,0 +1,98 @@
+"""What commands say of themselves, how shells complete them, and how mistakes in options are met."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from ssvi.cli import main
+from ssvi.cli.app import app
+from ssvi.data.readers import FORMATS
+from ssvi.experiments.base import Experiment
+from ssvi.files.models import estimators
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.registry import discover
+
+COMMANDS = [
+    [], ["fit"], ["topics"], ["transform"], ["score"], ["report"], ["info"], ["demo"],
+    *(["corpus", name] for name in ("build", "convert", "inspect", "formats", "wikipedia")),
+    *(["reproduce", name] for name in discover("ssvi.experiments", Experiment)),
+]  # fmt: skip
+LOCAL_STEPS = {step for model in estimators() for step in discover(f"ssvi.local_steps.{model}", LocalStep)}
+
+
+def _help(*arguments):
+    result = CliRunner(env={"COLUMNS": "300"}).invoke(app, [*arguments, "--help"])
+    assert result.exit_code == 0
+    return result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_a_help_with_an_example(command):
+    assert f"Example: {' '.join(['ssvi', *command])}" in _help(*command)
+
+
+def test_the_help_of_fit_names_all_that_there_is():
+    text = _help("fit")
+    for name in [*estimators(), *discover("ssvi.global_steps", GlobalStep), *LOCAL_STEPS]:
+        assert name in text
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("ssvi f", {"fit"}),
+        ("ssvi fit ", set(estimators())),
+        ("ssvi fit lda --global-step s", {"ssvi", "ssvi_a"}),
+        ("ssvi fit lda --local-step ", LOCAL_STEPS),
+        ("ssvi score model --format ", set(FORMATS)),
+        ("ssvi score model --format parq", {"parquet"}),
+    ],
+)
+def test_shells_complete_names(words, expected):
+    place = {"_SSVI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    command = [sys.executable, "-m", "ssvi"]
+    result = subprocess.run(command, env=os.environ | place, capture_output=True, text=True, check=False)
+    assert set(result.stdout.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "lda", "x", "-o", "y", "--topics", "many"], "--topics"),
+        (["fit", "lda", "x", "-o", "y", "--passes", "0"], "--passes"),
+        (["fit", "lda"], "Missing argument"),
+        (["fit", "lda", "x", "-o", "y", "--nonsense"], "No such option: --nonsense"),
+        (["fot"], "No such command 'fot'"),
+        (["corpus", "mend"], "No such command 'mend'"),
+    ],
+)
+def test_a_bad_option_is_one_line(arguments, message, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["ssvi", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert said.err.startswith("ssvi: ")
+    assert said.err.count("\n") == 1
+    assert message in said.err
+    assert "--help." in said.err
+
+
+def test_without_anything_there_is_the_help(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["ssvi"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    assert "Usage: ssvi" in said.out + said.err
+
+
+def test_other_errors_are_not_hidden(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["ssvi", "info", "model"])
+    monkeypatch.setattr("ssvi.cli.use.describe", lambda path: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main()
