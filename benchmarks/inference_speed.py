@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import ALPHA, ETA, Report, arguments, load, seconds
-from benchmarks.peers import Gensim, ScikitLearn, Tomotopy, as_matrix
+from benchmarks.peers import Gensim, ScikitLearn, Tomotopy
 from ssvi import LatentDirichletAllocation
 from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.gibbs import Gibbs
@@ -27,7 +27,7 @@ def main() -> None:
     """Fit briefly, then time documents that no fit has seen."""
     options = _options()
     split, report = load(options), Report(options, "inference_speed")
-    new, peers = as_matrix(split.test), []
+    new, peers = split.test.to_matrix(), []
     for kind, passes in ((ScikitLearn, 1), (Gensim, 1), (Tomotopy, 20)):
         peers.append(kind(options.topics, options.threads))
         for _ in peers[-1].fit(split.train, [passes]):
@@ -67,7 +67,7 @@ def _fit(documents: Documents, options: argparse.Namespace) -> LatentDirichletAl
         n_jobs=options.threads,
         random_state=0,
     )
-    return lda.fit(as_matrix(documents))
+    return lda.fit(documents.to_matrix())
 
 
 def _options() -> argparse.Namespace:

@@ -18,7 +18,6 @@ from pathlib import Path
 from scipy import sparse
 
 from benchmarks.common import Report, arguments, load
-from benchmarks.peers import as_matrix
 
 _TOPICS = 100
 
@@ -66,7 +65,7 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     report, documents = Report(options, "memory_peak"), load(options).train
     for n_words in (documents.n_words, 100_000):
-        matrix = as_matrix(documents)
+        matrix = documents.to_matrix()
         matrix.resize((matrix.shape[0], max(n_words, matrix.shape[1])))
         corpus = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
         array = 8 * _TOPICS * matrix.shape[1]

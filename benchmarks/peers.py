@@ -46,7 +46,7 @@ class ScikitLearn(Peer):
         """Fit afresh for each number of passes: the class has no way to go on that counts passes."""
         from sklearn.decomposition import LatentDirichletAllocation
 
-        matrix = as_matrix(documents)
+        matrix = documents.to_matrix()
         for passes in stops:
             self.model = LatentDirichletAllocation(
                 self.n_topics,
@@ -66,7 +66,7 @@ class ScikitLearn(Peer):
 
     def infer(self, documents: Documents) -> tuple[float, Array]:
         """Return the time of `transform`."""
-        matrix = as_matrix(documents)
+        matrix = documents.to_matrix()
         started = time.perf_counter()
         theta = self.model.transform(matrix)
         return time.perf_counter() - started, theta
@@ -155,14 +155,6 @@ class Tomotopy(Peer):
 
 
 PEERS: tuple[type[Peer], ...] = (ScikitLearn, Gensim, GensimMulticore, Tomotopy)
-
-
-def as_matrix(documents: Documents) -> Any:
-    """Return documents as scikit-learn has them."""
-    from scipy import sparse
-
-    shape = (len(documents), documents.n_words)
-    return sparse.csr_matrix((documents.counts, documents.words, documents.indptr), shape=shape)
 
 
 def _bags(documents: Documents) -> list[list[tuple[int, int]]]:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import ALPHA, ETA, Report, Split, arguments, load
-from benchmarks.peers import Gensim, GensimMulticore, Peer, ScikitLearn, Tomotopy, as_matrix
+from benchmarks.peers import Gensim, GensimMulticore, Peer, ScikitLearn, Tomotopy
 from ssvi import LatentDirichletAllocation
 from ssvi.backends import Threads
 from ssvi.engine import Info, State
@@ -70,7 +70,7 @@ def main() -> None:
 
 def _fits(split: Split, options: argparse.Namespace) -> dict[str, Iterator[tuple[int, float, Array]]]:
     """Return all fits by name, each as an iterator over passes, seconds and topics."""
-    fits, matrix = {}, as_matrix(split.train)
+    fits, matrix = {}, split.train.to_matrix()
     for name, parameters in _OURS.items():
         stops = options.passes if name in _MAIN else options.fewer_passes
         fits[name] = _watch(_model(options, max_iter=max(stops), verbose=0, **parameters), matrix, stops)
@@ -123,7 +123,7 @@ def _model(options: argparse.Namespace, **parameters: Any) -> LatentDirichletAll
 
 def _warm_up(split: Split, options: argparse.Namespace) -> None:
     """Load or compile every kernel."""
-    few = as_matrix(split.train.slice(0, 300).tight())
+    few = split.train.slice(0, 300).tight().to_matrix()
     for parameters in _OURS.values():
         _model(options, max_iter=1, batch_size=100, verbose=0, **parameters).fit(few)
 

@@ -68,3 +68,11 @@ def test_content_keys_know_the_document_and_not_its_place():
     np.testing.assert_array_equal(documents.slice(1, 3).content_keys(5), keys[1:3])
     np.testing.assert_array_equal(Documents.from_matrix(COUNTS.astype(float)).content_keys(5), keys)
     assert not np.any(documents.content_keys(6) == keys)
+
+
+def test_documents_become_a_matrix_again():
+    counts = np.array([[0, 2, 0], [0, 0, 0], [1, 0, 3], [4, 0, 0]])
+    documents = Documents.from_matrix(counts)
+    np.testing.assert_array_equal(documents.to_matrix().toarray(), counts)
+    np.testing.assert_array_equal(documents.slice(1, 3).to_matrix().toarray(), counts[1:3])
+    assert documents.take(np.array([], dtype=np.int64)).to_matrix().shape == (0, 3)

@@ -100,7 +100,7 @@ def fit(
     _check_folders(output, checkpoint, resume=resume)
     text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
     corpus = inputs.Reading(source, format, column, vocabulary, encoding, text).read(quiet=quiet or as_json)
-    train, test = _split(inputs.as_matrix(corpus), held_out, seed)
+    train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
     with TrainingDisplay(estimator, train.shape[0], quiet=quiet or as_json) as display:
         estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)

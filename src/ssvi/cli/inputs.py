@@ -1,4 +1,4 @@
-"""What commands that read data share: their options, a bar while reading, and rows as a matrix."""
+"""What commands that read data share: their options, and a bar while reading."""
 
 from __future__ import annotations
 
@@ -107,14 +107,6 @@ def text_options(stop_words: str, ngrams: int, min_df: float, max_df: float, max
         max_df=int(max_df) if max_df > 1 else max_df,
         max_features=max_words,
     )
-
-
-def as_matrix(corpus: Corpus) -> Any:
-    """Return documents x words counts as scikit-learn has them."""
-    from scipy import sparse
-
-    own = corpus.documents.tight()
-    return sparse.csr_array((own.counts, own.words, own.indptr), shape=(len(own), own.n_words))
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def report(
     estimator, names, data = load(model), None, None
     if corpus is not None:
         documents = read_over(estimator, inputs.Reading(corpus, format, column, None, encoding), quiet=quiet)
-        data, names = inputs.as_matrix(documents), documents.names
+        data, names = documents.documents.to_matrix(), documents.names
     write_report(estimator, output, data=data, names=names, shape=_shape(shape), title=title)
     if not quiet:
         typer.echo(f"{output}: open it in a browser")

@@ -62,7 +62,7 @@ def transform(
         raise ValueError(f"--output must end in .csv or .npy, not {output.suffix or 'nothing'!r}.")
     estimator = load(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
-    matrix = inputs.as_matrix(corpus)
+    matrix = corpus.documents.to_matrix()
     weights = estimator.component_weights(matrix)
     if output.suffix == ".npy":
         write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
@@ -91,7 +91,7 @@ def score(
     """
     estimator = load(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=as_json)
-    value = float(estimator.score(inputs.as_matrix(corpus)))
+    value = float(estimator.score(corpus.documents.to_matrix()))
     if as_json:
         typer.echo(json.dumps({"score": value, "documents": len(corpus.documents)}))
     else:

@@ -54,6 +54,11 @@ class Documents:
         """Return documents as they are, and a documents x words matrix of counts as documents."""
         return data if isinstance(data, Documents) else cls.from_matrix(data)
 
+    def to_matrix(self) -> Any:
+        """Return documents x words counts as a sparse matrix in CSR form, as scikit-learn has them."""
+        own = self.tight()
+        return sparse.csr_array((own.counts, own.words, own.indptr), shape=(len(own), own.n_words))
+
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
