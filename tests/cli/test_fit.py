@@ -105,6 +105,17 @@ def test_every_model_can_be_fitted_and_used(name, counts, tmp_path):
     assert len(np.load(tmp_path / "w.npy")) == 200
 
 
+@pytest.mark.parametrize("name", estimators())
+def test_weights_are_the_same_however_many_rows_are_taken_at_once(name, counts, tmp_path, monkeypatch):
+    model = tmp_path / "model.ssvi"
+    _run("fit", name, counts, "-k", 3, "--passes", 2, "--output", model, "--jobs", 1, "--quiet")
+    whole = _run("transform", model, counts, "-o", tmp_path / "whole.npy", "--jobs", 1)
+    monkeypatch.setattr("ssvi.cli.use._ROWS_AT_ONCE", 30)
+    parts = _run("transform", model, counts, "-o", tmp_path / "parts.npy", "--jobs", 1, "--quiet")
+    assert (whole.stdout, parts.stdout) == (f"{tmp_path / 'whole.npy'}: 200 documents x 3 components\n", "")
+    np.testing.assert_array_equal(np.load(tmp_path / "parts.npy"), np.load(tmp_path / "whole.npy"))
+
+
 def test_quiet_says_nothing(counts, tmp_path):
     result = _run("fit", "lda", counts, "-k", 2, "-o", tmp_path / "m.ssvi", "--passes", 1, "--quiet")
     assert (result.exit_code, result.output) == (0, "")

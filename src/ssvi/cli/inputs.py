@@ -1,4 +1,4 @@
-"""What commands that read data share: their options, and a bar while reading."""
+"""What commands that read data share: their options, and bars while they read and work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
@@ -72,7 +72,7 @@ class Reading:
         """Read it, with a bar if it takes a while."""
         from ssvi.data.readers import TextOptions, read_corpus
 
-        with _bar(f"reading {self.path.name}", quiet=quiet) as advance:
+        with bar(f"reading {self.path.name}", quiet=quiet) as advance:
             return read_corpus(
                 self.path,
                 format=self.format,
@@ -110,10 +110,21 @@ def text_options(stop_words: str, ngrams: int, min_df: float, max_df: float, max
 
 
 @contextmanager
-def _bar(label: str, *, quiet: bool) -> Iterator[Any]:
-    """Show how many bytes have been read, on a terminal."""
+def busy(label: str, *, quiet: bool) -> Iterator[None]:
+    """Show on a terminal that something is being done whose end is not known."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    if quiet or not console.is_terminal:
+        yield
+        return
+    with console.status(label):
+        yield
+
+
+@contextmanager
+def bar(label: str, *, quiet: bool, counted: ProgressColumn | None = None) -> Iterator[Any]:
+    """Show on a terminal how much has been done: bytes, or what a column says."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), counted or DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
         task = progress.add_task(label, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

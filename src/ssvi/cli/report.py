@@ -35,7 +35,8 @@ def report(
     if corpus is not None:
         documents = read_over(estimator, inputs.Reading(corpus, format, column, None, encoding), quiet=quiet)
         data, names = documents.documents.to_matrix(), documents.names
-    write_report(estimator, output, data=data, names=names, shape=_shape(shape), title=title)
+    with inputs.busy("writing the report", quiet=quiet):
+        write_report(estimator, output, data=data, names=names, shape=_shape(shape), title=title)
     if not quiet:
         typer.echo(f"{output}: open it in a browser")
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.progress import MofNCompleteColumn
 
 from ssvi.cli import inputs
 from ssvi.cli.display import print_table
@@ -16,6 +17,7 @@ from ssvi.files.atomic import write_atomically
 from ssvi.files.models import column_names, describe, load, vocabulary_of
 from ssvi.report.components import Components
 
+_ROWS_AT_ONCE = 10_000
 ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
 
 
@@ -62,8 +64,7 @@ def transform(
         raise ValueError(f"--output must end in .csv or .npy, not {output.suffix or 'nothing'!r}.")
     estimator = load(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
-    matrix = corpus.documents.to_matrix()
-    weights = estimator.component_weights(matrix)
+    weights = _weights(estimator, corpus.documents.to_matrix(), quiet=quiet)
     if output.suffix == ".npy":
         write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
     else:
@@ -91,7 +92,8 @@ def score(
     """
     estimator = load(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=as_json)
-    value = float(estimator.score(corpus.documents.to_matrix()))
+    with inputs.busy("scoring", quiet=as_json):
+        value = float(estimator.score(corpus.documents.to_matrix()))
     if as_json:
         typer.echo(json.dumps({"score": value, "documents": len(corpus.documents)}))
     else:
@@ -132,6 +134,16 @@ def read_over(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
     if found != wanted:
         raise ValueError(f"{reading.path} has {found:,} columns, and the model was fitted to {wanted:,}.")
     return corpus
+
+
+def _weights(estimator: Any, matrix: Any, *, quiet: bool) -> Any:
+    """Return the components' weights of every row, with a bar. Those of a row do not depend on the other rows."""
+    parts, rows = [], matrix.shape[0]
+    with inputs.bar("transforming", quiet=quiet, counted=MofNCompleteColumn()) as advance:
+        for start in range(0, rows, _ROWS_AT_ONCE):
+            parts.append(estimator.component_weights(matrix[start : start + _ROWS_AT_ONCE]))
+            advance(min(start + _ROWS_AT_ONCE, rows), rows)
+    return np.concatenate(parts)
 
 
 def _write_rows(file: Any, names: tuple[str, ...], weights: Any) -> None:
