@@ -1,8 +1,9 @@
 """Mutated model and corpus files: each must be read or refused in one sentence, quickly, in little memory.
 
-Bytes are changed, cut out, doubled or cut off in files of every format. Worker processes read them under a memory
-limit; a file that crashes its worker, takes over ten seconds or ends in anything but a `ValueError` or an `OSError` is
-kept in the output folder.
+Bytes are changed, cut out, doubled or cut off in files of every format; of packed files, half the time in what they
+pack, so that the damage gets past the checksums. Worker processes read them one after the other. A file is bad, and
+kept in the output folder, if it crashes its worker, takes over ten seconds, takes more than a gigabyte of memory beyond
+what the worker has at its start, or ends in anything but a `ValueError` or an `OSError` that names the file.
 
     python -m benchmarks.fuzz_files --files 100000
 """
@@ -10,19 +11,58 @@ kept in the output folder.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import os
 import resource
 import signal
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.fuzz_samples import mutate, write_samples
+
 _LIMIT = 10  # seconds
 _MEMORY = 1 << 30  # bytes beyond what the libraries take
 _BATCH = 500
+_OUTCOMES = ("read", "refused", "bad")
+
+
+@dataclass
+class Totals:
+    """What happened to files so far.
+
+    Attributes
+    ----------
+    outcomes : dict
+        How many files were read, refused and bad.
+    slowest : float
+        Seconds of the file that took the longest.
+    growth : int
+        The most memory, in bytes, that one took beyond what its worker had before the first file.
+
+    """
+
+    outcomes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_OUTCOMES, 0))
+    slowest: float = 0.0
+    growth: int = 0
+
+    def add(self, outcome: str, seconds: float, growth: int) -> None:
+        """Count one file."""
+        self.outcomes[outcome] += 1
+        self.slowest, self.growth = max(self.slowest, seconds), max(self.growth, growth)
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{value:,} {name}" for name, value in self.outcomes.items())
+        return (
+            f"{sum(self.outcomes.values()):,} files: {shown}; slowest {self.slowest:.2f} s; "
+            f"largest growth {self.growth / 2**20:.0f} MB"
+        )
 
 
 def main() -> None:
@@ -31,118 +71,125 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--formats", nargs="*", help="suffixes such as .h5ad; by default all")
     parser.add_argument("--output", type=Path, default=Path("results") / "fuzz", help="where bad files are kept")
     options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-    samples = _samples(options.output / "samples")
-    tasks = [(samples, options.output, options.seed + first) for first in range(0, options.files, _BATCH)]
-    totals = {"read": 0, "refused": 0, "bad": 0}
-    slowest = 0.0
-    with ProcessPoolExecutor(options.workers, initializer=_limit_memory) as pool:
-        for number, (counts, longest) in enumerate(pool.map(_read_batch, tasks), start=1):
-            totals = {name: totals[name] + counts[name] for name in totals}
-            slowest = max(slowest, longest)
-            if number % 20 == 0 or number == len(tasks):
-                shown = ", ".join(f"{value:,} {name}" for name, value in totals.items())
-                print(f"{sum(totals.values()):,} files: {shown}; slowest {slowest:.2f} s", flush=True)
-    raise SystemExit(bool(totals["bad"]))
-
-
-def _samples(folder: Path) -> list[Path]:
-    """Write small files of every kind that is read."""
-    import ssvi
-    from ssvi.data.documents import Documents
-    from ssvi.data.readers import Corpus, write_corpus
-
+    folder = options.output / "samples"
     folder.mkdir(parents=True, exist_ok=True)
-    rng = np.random.default_rng(0)
-    counts = rng.poisson(0.6, (30, 12))
-    words = tuple(f"word{i}" for i in range(12))
-    made = []
-    for name in ("LatentDirichletAllocation", "BernoulliMixture", "GammaProcessNMF"):
-        data = (counts > 0).astype(int) if name == "BernoulliMixture" else counts
-        path = folder / f"{name}.ssvi"
-        getattr(ssvi, name)(3, max_iter=2, random_state=0).fit(data).save(path, words)
-        made.append(path)
-    corpus = Corpus(Documents.from_matrix(counts), words, None)
-    for name in ("a.npz", "a.mtx", "a.ldac", "docword.a.txt", "a.mtx.gz", "docword.b.txt.gz"):
-        write_corpus(corpus, folder / name)
-        made.append(folder / name)
-    texts = [" ".join(np.repeat(words, row)) for row in counts]
-    (folder / "a.txt").write_text("\n".join(texts))
-    (folder / "a.csv").write_text("id,text\n" + "\n".join(f'{i},"{text}"' for i, text in enumerate(texts)))
-    (folder / "a.jsonl").write_text("\n".join(f'{{"text": "{text}"}}' for text in texts))
-    (folder / "a.svmlight").write_text("\n".join(f"0 {i % 7 + 1}:2 {i % 5 + 9}:1" for i in range(30)))
-    return [*made, *(folder / f"a.{suffix}" for suffix in ("txt", "csv", "jsonl", "svmlight"))]
+    # In a process of its own, because those that are forked off later want no threads of libraries here.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["ssvi", "ssvi.data.readers", "sklearn.feature_extraction.text", "pyarrow.parquet"])
+    maker = context.Process(target=write_samples, args=(folder,))
+    maker.start()
+    maker.join()
+    if maker.exitcode:
+        raise SystemExit("the samples could not be written: see above.")
+    samples = [path for path in sorted(folder.iterdir()) if _wanted(path, options.formats)]
+    totals = Totals()
+    starts = range(0, options.files, _BATCH)
+    batches = [range(start, min(start + _BATCH, options.files)) for start in starts]
+    with ThreadPoolExecutor(options.workers) as pool:
+        results = pool.map(lambda numbers: _supervise(context, samples, options.output, options.seed, numbers), batches)
+        for done, results_of_batch in enumerate(results, start=1):
+            for result in results_of_batch:
+                totals.add(*result)
+            if done % 10 == 0 or done == len(batches):
+                print(totals, flush=True)
+    raise SystemExit(bool(totals.outcomes["bad"]))
 
 
-def _limit_memory() -> None:
-    """Leave a worker a gigabyte beyond what it has when all libraries are loaded."""
-    import ssvi.data.readers  # noqa: F401
-    from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation, load  # noqa: F401
-
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + 2 * _MEMORY, used + 2 * _MEMORY))
+def _wanted(path: Path, formats: Sequence[str] | None) -> bool:
+    is_vocabulary = path.name.startswith("vocab.") or path.name.endswith(".vocab.txt")
+    return not is_vocabulary and (not formats or path.suffix in formats)
 
 
-def _read_batch(task: tuple[list[Path], Path, int]) -> tuple[dict[str, int], float]:
-    """Mutate and read some files; return what happened and the longest time of one."""
-    samples, output, seed = task
-    rng, counts, longest = np.random.default_rng(seed), {"read": 0, "refused": 0, "bad": 0}, 0.0
-    for number in range(_BATCH):
-        sample = samples[int(rng.integers(len(samples)))]
-        path = output / f"{seed}-{number}-{sample.name}"
-        if sample.name.startswith("docword."):
-            path = output / f"docword.{seed}-{number}-{sample.name.removeprefix('docword.')}"
-        path.write_bytes(_mutate(sample.read_bytes(), rng))
+def _supervise(
+    context: Any, samples: list[Path], output: Path, seed: int, numbers: range
+) -> list[tuple[str, float, int]]:
+    """Have the files of a batch read; after one that ended its worker, a new worker goes on with the next."""
+    results: list[tuple[str, float, int]] = []
+    while len(results) < len(numbers):
+        receiver, sender = context.Pipe(duplex=False)
+        left = numbers[len(results) :]
+        worker = context.Process(target=_work, args=(sender, samples, output, seed, left), daemon=True)
+        worker.start()
+        sender.close()
+        started = time.perf_counter()
+        try:
+            for _ in left:
+                results.append(receiver.recv())
+                started = time.perf_counter()
+            worker.join()
+        except EOFError:
+            worker.join()
+            path, _ = _mutated(samples, output, seed, numbers[len(results)])
+            print(f"{path}: its worker ended with code {worker.exitcode}", flush=True)
+            results.append(("bad", time.perf_counter() - started, 0))
+    return results
+
+
+def _work(sender: Connection, samples: list[Path], output: Path, seed: int, numbers: range) -> None:
+    """Mutate and read files; tell after each what happened."""
+    _warm_up(samples)
+    baseline = _memory("VmRSS")
+    used = _memory("VmSize")
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2 * _MEMORY, used + 2 * _MEMORY))  # a guard, not the measure
+    for number in numbers:
+        path, content = _mutated(samples, output, seed, number)
+        path.write_bytes(content)
+        Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
         outcome, seconds = _read(path)
-        counts[outcome] += 1
-        longest = max(longest, seconds)
+        children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        growth = max(_memory("VmHWM") - baseline, children)
+        if growth > _MEMORY and outcome != "bad":
+            print(f"{path}: took {growth / 2**20:.0f} MB", flush=True)
+            outcome = "bad"
         if outcome != "bad":
             path.unlink()
-    return counts, longest
+        sender.send((outcome, seconds, growth))
+
+
+def _warm_up(samples: list[Path]) -> None:
+    """Read every sample once, so that what libraries load late is not taken for memory that a file took."""
+    for sample in samples:
+        _reader(sample)(sample)
+
+
+def _mutated(samples: list[Path], output: Path, seed: int, number: int) -> tuple[Path, bytes]:
+    """Return where a mutated file goes and what is in it; both follow from the seed and its number."""
+    rng = np.random.default_rng([seed, number])
+    sample = samples[int(rng.integers(len(samples)))]
+    prefix = "docword." if sample.name.startswith("docword.") else ""
+    return output / f"{prefix}{seed}-{number}-{sample.name.removeprefix(prefix)}", mutate(sample, rng)
 
 
 def _read(path: Path) -> tuple[str, float]:
     """Read a file; tell how that ended and how long it took."""
-    import ssvi
-    from ssvi.data.readers import read_corpus
-
-    reader: Callable[[Path], Any] = ssvi.load if path.suffix == ".ssvi" else read_corpus
     started = time.perf_counter()
-    signal.alarm(_LIMIT)
+    signal.alarm(_LIMIT)  # ends the worker, whatever library it hangs in
     try:
-        reader(path)
+        _reader(path)(path)
         outcome = "read"
-    except (ValueError, OSError):
-        outcome = "refused"
     except BaseException as error:
-        print(f"{path}: {type(error).__name__}: {error}", flush=True)
-        outcome = "bad"
+        outcome = "refused" if isinstance(error, ValueError | OSError) and str(path) in str(error) else "bad"
+        if outcome == "bad":
+            print(f"{path}: {type(error).__name__}: {error}", flush=True)
     finally:
         signal.alarm(0)
     return outcome, time.perf_counter() - started
 
 
-def _mutate(content: bytes, rng: np.random.Generator) -> bytes:
-    """Change a file in one to five places."""
-    changed = bytearray(content)
-    for _ in range(int(rng.integers(1, 6))):
-        at, span = int(rng.integers(len(changed) + 1)), int(rng.integers(1, 60))
-        way = int(rng.integers(6))
-        if way == 0 and at < len(changed):
-            changed[at] = int(rng.integers(256))
-        elif way == 1:
-            del changed[at : at + span]
-        elif way == 2:
-            changed[at:at] = changed[at : at + span]
-        elif way == 3:
-            changed[at:at] = rng.bytes(span)
-        elif way == 4:
-            changed[at:at] = b"9" * int(rng.integers(1, 20))
-        else:
-            del changed[at:]
-    return bytes(changed)
+def _reader(path: Path) -> Callable[[Path], Any]:
+    import ssvi
+    from ssvi.data.readers import read_corpus
+
+    return ssvi.load if path.suffix == ".ssvi" else read_corpus
+
+
+def _memory(name: str) -> int:
+    """Return a figure of this process in bytes: resident now (VmRSS), at its peak (VmHWM), or addresses (VmSize)."""
+    lines = Path(f"/proc/{os.getpid()}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name + ":"))
 
 
 if __name__ == "__main__":

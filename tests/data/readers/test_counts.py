@@ -1,4 +1,5 @@
 import gzip
+import zlib
 
 import numpy as np
 import pytest
@@ -141,12 +142,38 @@ def test_svmlight_damage_is_named(tmp_path, line, message):
         read_corpus(write(tmp_path / "a.svm", SVMLIGHT.replace("1 1:3", line)))
 
 
+@pytest.mark.parametrize("chunk", [1, 6, 7, 12, 1 << 22])
+@pytest.mark.parametrize("blank", ["\n", " \r\n", "\n" * 50])
+def test_blank_line_of_ldac_wherever_chunks_part(tmp_path, monkeypatch, chunk, blank):
+    monkeypatch.setattr(lines, "_CHUNK", chunk)
+    with pytest.raises(ValueError, match="line 2: the line is blank"):
+        read_corpus(write(tmp_path / "a.ldac", "1 1:2\n" + blank + "1 0:3\n"))
+    with pytest.raises(ValueError, match="line 1: the line is blank"):
+        read_corpus(write(tmp_path / "a.ldac", blank + "1 0:3\n"))
+    corpus = read_corpus(write(tmp_path / "a.ldac", "1 1:2\n1 0:3\n" + blank))
+    np.testing.assert_array_equal(dense(corpus), [[0, 2], [3, 0]])
+
+
+def test_many_blank_lines_take_no_time(tmp_path):
+    with pytest.raises(ValueError, match="line 2: the line is blank"):
+        read_corpus(write(tmp_path / "a.ldac", "1 1:2\n" + "\n" * 1_000_000 + "1 1:2\n"))
+
+
+def test_line_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "_LONGEST", 1000)
+    monkeypatch.setattr(lines, "_CHUNK", 10)
+    with pytest.raises(ValueError, match="line 3: the line does not end"):
+        read_corpus(write(tmp_path / "a.ldac", "0\n1 1:2\n" + "1 " * 600))
+
+
 def test_truncated_gzip(tmp_path):
     content = "9000\n4\n9000\n" + "".join(f"{i} {i % 4 + 1} {i * 7919 % 1009}\n" for i in range(1, 9001))
     packed = gzip.compress(content.encode())
     path = tmp_path / "docword.a.txt.gz"
     path.write_bytes(packed[: len(packed) // 2])
-    with pytest.raises(ValueError, match=r"line \d+: the file ends in the middle of its gzip data"):
+    there = zlib.decompressobj(31).decompress(packed[: len(packed) // 2])
+    line = there.count(b"\n") + 1
+    with pytest.raises(ValueError, match=rf"line {line}: the file ends in the middle of its gzip data"):
         read_corpus(path)
 
 

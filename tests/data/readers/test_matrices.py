@@ -1,7 +1,5 @@
 import gzip
 import io
-import sys
-import warnings
 import zipfile
 
 import numpy as np
@@ -10,7 +8,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 from tests.data.readers.helpers import dense
 
-from ssvi.data.readers import read_corpus
+from ssvi.data.readers import matrices, read_corpus
 
 COUNTS = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 0], [1, 1, 1, 1]])
 MTX = "%%MatrixMarket matrix coordinate integer general\n% made here\n2 3 3\n1 1 4\n2 3 1\n1 1 2\n"
@@ -72,7 +70,9 @@ def _npz(path, **changes):
         ({"shape": (5, 4)}, "is not a sparse matrix"),
         ({"shape": (4, 3)}, "is not a sparse matrix"),
         ({"shape": (2**31 - 1, 4), "format": b"coo", "row": [0], "col": [0], "data": [1]}, "but has only 1 entries"),
-        ({"indptr": np.array([0, 5, 2, 3, 7])}, "is not a sparse matrix"),
+        ({"indptr": np.array([0, 5, 2, 3, 7])}, "'indptr' that does not go from 0 up"),
+        ({"indptr": np.array([0, 2, 2, 3, 8])}, "'indptr' that does not go from 0 up"),
+        ({"indptr": np.array([1, 2, 2, 3, 7])}, "'indptr' that does not go from 0 up"),
         ({"indices": np.array([1, 3, 0, 0, 1, 2, -3])}, "is not a sparse matrix"),
         ({"indices": np.full(7, 0.5)}, "has no whole numbers 'indices'"),
         ({"data": np.array([1, 1, -3, 1, 1, 1, 1])}, r"document 2 and word 0 \(from 0\) is -3"),
@@ -103,9 +103,31 @@ def test_npz_headers_take_no_memory(tmp_path):
     np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("data.npy", buffer.getvalue())
+        for name in ("data", "format", "shape"):
+            archive.writestr(f"{name}.npy", buffer.getvalue())
     with pytest.raises(ValueError, match=r"data\.npy says it has 8,000,000,000,000,000 bytes"):
         read_corpus(path)
+
+
+def test_npz_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(matrices, "_FREE_BYTES", 1 << 20)
+    np.savez_compressed(tmp_path / "a.npz", data=np.zeros(1 << 21, np.int8), format=b"csr", shape=(1, 1))
+    with pytest.raises(ValueError, match=r"a\.npz unpacks to 2,09.* bytes or more, over 100 times its size"):
+        read_corpus(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+def test_pointers_that_scipy_does_not_check(tmp_path, kind):
+    """Its check looks at no pointers if the last is zero, and what it does with them then corrupts memory."""
+    data = np.ones((7, 1, 1)) if kind == "bsr" else np.ones(7)
+    path = _npz(tmp_path / "a.npz", format=kind.encode(), data=data, indptr=np.array([0, 2, 4_000_000_000, 3, 0]))
+    with pytest.raises(ValueError, match="'indptr' that does not go from 0 up"):
+        read_corpus(path)
+
+
+def test_arrays_that_are_no_part_of_a_matrix_are_not_read(tmp_path):
+    path = _npz(tmp_path / "a.npz", other=np.array([_Bomb()], dtype=object))
+    np.testing.assert_array_equal(dense(read_corpus(path)), COUNTS)
 
 
 def test_not_a_zip(tmp_path):
@@ -148,7 +170,7 @@ def test_mtx_dense_symmetric_and_repeated(tmp_path):
         (MTX.replace("2 3 3", "2 3"), "line 3: '2 3' is not the matrix's size"),
         (MTX.replace("2 3 3", "2 1000000000000 3"), "at most 2,147,483,647"),
         (MTX.replace("2 3 3", "2147483647 3 3"), "but has only 3 entries"),
-        (MTX.replace("2 3 3", "2 3 4"), "the header says 4 entries but 3 follow"),
+        (MTX.replace("2 3 3", "2 3 4"), "line 3: the header says 4 entries but 3 follow"),
         (MTX.replace("2 3 1", "3 3 1"), "line 5: row 3, column 3 is not in 2 x 3"),
         (MTX.replace("2 3 1", "2 0 1"), "line 5: row 2, column 0 is not in 2 x 3"),
         (MTX.replace("2 3 1", "2 3 -1"), "line 5: the entry -1 must be finite"),
@@ -168,26 +190,10 @@ def test_mtx_damage_is_named(tmp_path, content, message):
         read_corpus(tmp_path / "a.mtx")
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
-def test_h5ad(tmp_path, form):
-    anndata = pytest.importorskip("anndata")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        cells = anndata.AnnData(form(COUNTS.astype(np.float32)))
-        cells.var_names, cells.obs_names = list("abcd"), list("wxyz")
-        cells.write_h5ad(tmp_path / "a.h5ad")
-    corpus = read_corpus(tmp_path / "a.h5ad")
-    np.testing.assert_array_equal(dense(corpus), COUNTS)
-    assert corpus.vocabulary == tuple("abcd")
-    assert corpus.names == tuple("wxyz")
-
-
-def test_h5ad_damage(tmp_path, monkeypatch):
-    pytest.importorskip("anndata")
-    path = tmp_path / "a.h5ad"
-    path.write_bytes(b"nothing of the kind")
-    with pytest.raises(ValueError, match="is not an h5ad file"):
-        read_corpus(path)
-    monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(ValueError, match=r"needs anndata: pip install 'ssvi\[cells\]'"):
-        read_corpus(path)
+def test_mtx_with_a_fault_far_behind(tmp_path):
+    """Found by halving: a line at a time takes long."""
+    lines = ["1 1 1\n"] * 50_000
+    lines[45_678] = "1 1 x\n"
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n2 2 50000\n" + "".join(lines))
+    with pytest.raises(ValueError, match="line 45681: '1 1 x' is not"):
+        read_corpus(tmp_path / "a.mtx")

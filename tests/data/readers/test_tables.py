@@ -58,6 +58,34 @@ class TestForms:
         np.testing.assert_array_equal(dense(read_corpus(self.path(tmp_path, LISTS, kind))), COUNTS)
 
 
+def test_strings_as_views(tmp_path):
+    """As polars writes them."""
+    if not hasattr(pyarrow, "string_view"):
+        pytest.skip("this pyarrow has no views")
+    words = pyarrow.array(["y", "x"], pyarrow.string_view())
+    corpus = read_corpus(write(tmp_path / "a.arrow", {"doc": [0, 1], "word": words, "count": [1, 2]}, "arrow"))
+    assert corpus.vocabulary == ("y", "x")
+    np.testing.assert_array_equal(dense(corpus), [[1, 0], [0, 2]])
+
+
+def test_missing_names_are_empty(tmp_path):
+    path = write(tmp_path / "a.parquet", {"id": ["x", None], "text": ["cat", "dog"]})
+    assert read_corpus(path).names == ("x", "")
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("parquet", "parquet"), ("arrow", "arrow"), ("stream", "arrow")])
+def test_damage_in_the_middle_names_the_file(tmp_path, kind, suffix):
+    """Not only when it is opened: pyarrow looks at most of a file when its rows are read, and raises OSError too."""
+    texts = {"text": [f"word{i} other" for i in range(2000)]}
+    path = write(tmp_path / f"a.{suffix}", texts, kind)
+    content = path.read_bytes()
+    path.write_bytes(content[:200] + b"\xff" * 3000 + content[3200:])
+    with pytest.raises(
+        ValueError, match=rf"a\.{suffix} is not a file that pyarrow can read as {suffix} \(.*get it again"
+    ):
+        read_corpus(path)
+
+
 def test_strings_over_a_given_vocabulary(tmp_path):
     path = write(tmp_path / "a.parquet", {"words": [["b", "a"], ["b"]], "counts": [[1, 2], [3]]})
     words = tmp_path / "words.txt"

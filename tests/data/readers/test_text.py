@@ -4,13 +4,14 @@ import io
 import itertools
 import json
 import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from tests.data.readers.helpers import dense, write
 
-from ssvi.data.readers import TextOptions, read_corpus
+from ssvi.data.readers import TextOptions, lines, read_corpus, text
 
 TEXTS = ["the cat sat on the mat", "Dogs bark; cats purr, cats sleep", "", "the dog barks at the cat's mat"]
 
@@ -104,6 +105,47 @@ def test_byte_order_mark_and_encodings(tmp_path):
             read_corpus(path, encoding=encoding)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_are_empty_documents(tmp_path, end):
+    corpus = read_corpus(write(tmp_path / "a.txt", end.join(["cat", "", "dog", "", ""])))
+    np.testing.assert_array_equal(dense(corpus), [[1, 0], [0, 0], [0, 1], [0, 0]])
+
+
+def test_missing_texts_and_names(tmp_path):
+    corpus = read_corpus(
+        write(tmp_path / "a.jsonl", '{"id": 1, "text": "cat"}\n{"id": null, "text": null}\n{"text": ""}')
+    )
+    assert corpus.names == ("1", "", "")
+    np.testing.assert_array_equal(dense(corpus), [[1], [0], [0]])
+
+
+def test_documents_without_end(tmp_path, monkeypatch):
+    for module in (lines, text):
+        monkeypatch.setattr(module, "LONGEST_TEXT", 1000)
+    long = "word " * 400
+    with pytest.raises(ValueError, match=r"a\.txt, line 2: the line has 1,000 characters or more"):
+        read_corpus(write(tmp_path / "a.txt", f"cat\n{long}\n"))
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: the row has 1,000 characters or more"):
+        read_corpus(write(tmp_path / "a.csv", 'text\ncat\n"' + "dog\n" * 500))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match=r"a\.md, line 1: the file has 1,000 characters or more"):
+        read_corpus(write(tmp_path / "folder" / "a.md", "dog\n" * 500).parent)
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz", "docword.a.txt.gz", "a.ldac.gz", "a.mtx.gz"])
+def test_gzip_that_unpacks_to_too_much(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(lines, "_FREE_BYTES", 1 << 16)
+    with pytest.raises(ValueError, match=r"line \d+: the file unpacks to over 50 times its size: unpack it first"):
+        read_corpus(write(tmp_path / name, "0" * (1 << 20)))
+
+
+def test_many_columns_are_not_all_named(tmp_path):
+    header = ",".join(f"column{i}" * 20 for i in range(1000))
+    with pytest.raises(ValueError, match="which column holds the text") as caught:
+        read_corpus(write(tmp_path / "a.csv", header + "\n"))
+    assert len(str(caught.value)) < 1000
+
+
 def test_columns(tmp_path):
     path = write(tmp_path / "a.csv", "first,second\ncat,dog\n")
     with pytest.raises(ValueError, match=r"which column holds the text: .*\('first', 'second'\)"):
@@ -125,6 +167,7 @@ def test_columns(tmp_path):
         ("a.txt.gz", b"", r"a\.txt\.gz is empty"),
         ("a.txt", b"the\nof and\n", "gives no counts of words"),
         ("a.txt", b"good line\nbad \xff line\n", r"a\.txt, line 2: byte 0xff is not valid in utf-8: .*`encoding`"),
+        ("a.txt", "cat\ndog".encode("utf-16"), r"a\.txt, line 1: byte 0xff is not valid in utf-8: .* such as 'utf-16'"),
         ("a.txt", b"x\n" * 20_000 + b"caf\xe9", r"a\.txt, line 20001: byte 0xe9"),
         ("a.csv", b"text\r\n" + b"ok then\r\n" * 9_000 + b"\xff\r\n", r"a\.csv, line 9002: byte 0xff"),
         ("a.csv", b"id,text\n1,ok\n2,too,many\n", r"a\.csv, line 3: there are 3 fields and not 2"),
@@ -150,7 +193,8 @@ def test_damaged_gzip(tmp_path):
     packed = gzip.compress("".join(lines).encode())
     path = tmp_path / "a.txt.gz"
     path.write_bytes(packed[: len(packed) // 2])
-    with pytest.raises(ValueError, match=r"a\.txt\.gz, line \d+: the file ends in the middle of its gzip data"):
+    line = zlib.decompressobj(31).decompress(packed[: len(packed) // 2]).count(b"\n") + 1
+    with pytest.raises(ValueError, match=rf"a\.txt\.gz, line {line}: the file ends in the middle of its gzip data"):
         read_corpus(path)
     path.write_bytes(packed[:1000] + b"\0" * 100 + packed[1100:])
     with pytest.raises(ValueError, match=r"a\.txt\.gz, line \d+: the file has corrupt gzip data"):
@@ -165,6 +209,15 @@ def test_folder_damage(tmp_path):
         read_corpus(tmp_path)
     write(tmp_path / "a.txt", b"one\ntwo\n\xff")
     with pytest.raises(ValueError, match=r"a\.txt, line 3: byte 0xff"):
+        read_corpus(tmp_path)
+    write(tmp_path / "a.txt", b"one\n" * 20_000 + b"\xff")
+    with pytest.raises(ValueError, match=r"a\.txt, line 20001: byte 0xff"):
+        read_corpus(tmp_path)
+    write(tmp_path / "a.txt", b"")
+    write(tmp_path / "b.txt", b"cat")
+    np.testing.assert_array_equal(dense(read_corpus(tmp_path)), [[0], [1]])
+    write(tmp_path / "c.bin", b"cat\0\0dog")
+    with pytest.raises(ValueError, match=r"c\.bin is no text, it has zero bytes: take it out"):
         read_corpus(tmp_path)
 
 
@@ -203,7 +256,7 @@ def test_progress_comes_now_and_then(tmp_path):
 
 
 def test_text_is_never_whole_in_memory(tmp_path):
-    path = write(tmp_path / "a.txt.gz", ("cat" + " " * 20_000 + "\n") * 1_000)  # 20 MB of text
+    path = write(tmp_path / "a.txt.gz", ("cat" + " " * 10_000 + "\n") * 1_000)  # 10 MB of text
     read_corpus(write(tmp_path / "b.txt", "warm up"))
     tracemalloc.start()
     read_corpus(path)

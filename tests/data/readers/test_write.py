@@ -39,6 +39,16 @@ def test_without_vocabulary(tmp_path, name):
     assert again.vocabulary is None
 
 
+@pytest.mark.parametrize("name", ["a.npz", "docword.a.txt"])
+def test_old_vocabulary_is_not_taken_for_that_of_a_corpus_without(tmp_path, name):
+    write_corpus(Corpus(Documents.from_matrix(COUNTS), WORDS, None), tmp_path / name)
+    with pytest.raises(ValueError, match=r"vocab.*would be taken for the vocabulary of .*, which has none: remove it"):
+        write_corpus(Corpus(Documents.from_matrix(2 * COUNTS), None, None), tmp_path / name)
+    again = read_corpus(tmp_path / name)
+    np.testing.assert_array_equal(dense(again), COUNTS)
+    assert again.vocabulary == WORDS
+
+
 @pytest.mark.parametrize("name", ["a.npz", "a.mtx"])
 def test_decimals_come_back_exactly(tmp_path, name):
     matrix = np.random.default_rng(0).gamma(0.1, size=(20, 7)) * 1e-5

@@ -14,8 +14,9 @@ from ssvi.data.readers.base import (
     check_format,
     guess_format,
 )
+from ssvi.data.readers.cells import read_h5ad
 from ssvi.data.readers.counts import read_ldac, read_svmlight, read_uci
-from ssvi.data.readers.matrices import read_h5ad, read_npz
+from ssvi.data.readers.matrices import read_npz
 from ssvi.data.readers.matrix_market import read_mtx
 from ssvi.data.readers.tables import read_table
 from ssvi.data.readers.text import read_text, with_vocabulary

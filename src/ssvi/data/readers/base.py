@@ -16,6 +16,7 @@ Progress = Callable[[int, int | None], None]
 
 TEXT_COLUMNS = ("text", "body", "abstract", "content", "document")
 NAME_COLUMNS = ("id", "name")
+_MOST_NAMES, _LONGEST_NAME = 10, 40  # of columns in a message
 
 TEXT_FORMATS = ("text", "tsv", "csv", "jsonl", "folder")
 FORMATS = (*TEXT_FORMATS, "npz", "mtx", "uci", "ldac", "svmlight", "parquet", "arrow", "h5ad")
@@ -149,7 +150,9 @@ def stem(path: Path) -> str:
 
 def choose_column(path: Path, columns: Sequence[str], column: str | None) -> str:
     """Return the column (or key) of the text: the one asked for, else the first that sounds like it."""
-    have = ", ".join(map(repr, columns)) or "none"
+    have = ", ".join(repr(name[:_LONGEST_NAME]) for name in columns[:_MOST_NAMES]) or "none"
+    if len(columns) > _MOST_NAMES:
+        have += ", ..."
     if column is not None:
         if column not in columns:
             raise CorpusError(f"{path} has no column {column!r}: give one of its columns ({have}) as `column`.")

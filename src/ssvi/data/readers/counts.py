@@ -18,6 +18,7 @@ from ssvi.data.readers.vocabulary import read_vocabulary, vocabulary_beside, wor
 
 _WHOLE = re.compile(rb"[0-9]+")
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_BLANK = re.compile(rb"\n[^\S\n]*\n")
 _MANY_DIGITS = 20  # more than any number in range has
 
 
@@ -71,9 +72,11 @@ def _read_pairs(
     given = None if vocabulary is None else read_vocabulary(vocabulary, encoding)
     # Of words numbered from 1 the last one is one higher; which it is shows at the end.
     most = LARGEST_DIMENSION - 1 if given is None else len(given) - is_ldac
-    entries, n_rows, lowest, highest = Entries(), 0, LARGEST, -1
+    entries, n_rows, lowest, highest, blank = Entries(), 0, LARGEST, -1, 0
     with Source(path, progress) as source:
         for first, chunk in source.chunks():
+            if is_ldac:
+                blank = _blank_line(source, first, chunk, blank)
             pairs = parse_pairs(chunk, np.int64 if is_ldac else np.float64)
             if pairs is None or not _sound(pairs, most, is_ldac):
                 pairs = _pairs_by_line(source, first, chunk, most, vocabulary, is_ldac)
@@ -91,6 +94,19 @@ def _read_pairs(
     columns = given or words_of_columns(path, None, encoding, n_words, may_be_longer=True)
     documents = entries.documents(path, n_rows, n_words if columns is None else len(columns), base)
     return Corpus(documents, columns, None)
+
+
+def _blank_line(source: Source, first: int, chunk: bytes, before: int) -> int:
+    """Return the first of the blank lines that end a chunk, 0 if there is none; refuse those with more behind them."""
+    solid = b"\n" + chunk.rstrip()
+    if len(solid) == 1:
+        return before or first
+    found = _BLANK.search(solid)
+    if before or found:
+        number = before or first + solid.count(b"\n", 0, found.start() if found else 0)
+        raise source.fault("the line is blank: write 0 for a document without words.", number)
+    lines = solid.count(b"\n")
+    return first + lines if chunk.count(b"\n") > lines else 0
 
 
 def _sound(pairs: Pairs, most: int, is_ldac: bool) -> bool:
@@ -193,8 +209,6 @@ def _pairs_by_line(
     for number, line in enumerate(lines, first):
         content = line if is_ldac else line.partition(b"#")[0]
         if not content.strip():
-            if is_ldac and (any(rest.strip() for rest in lines[number - first :])):
-                raise source.fault("the line is blank: write 0 for a document without words.", number)
             continue
         own_words, own_values = _LineOfPairs(source, number, most, vocabulary, is_ldac).parse(content)
         words += own_words

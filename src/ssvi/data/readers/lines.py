@@ -8,6 +8,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,10 +18,19 @@ from ssvi.data.readers.base import CorpusError, Progress
 _BUFFER = 1 << 18  # bytes read from disk at a time
 _REPORT = 1 << 20  # bytes between two calls of progress
 _CHUNK = 1 << 22  # bytes of a chunk of lines; temporary arrays are a few times as large
-_LONGEST = 1 << 28  # bytes of the longest line of numbers
+_LONGEST = 1 << 24  # bytes of the longest line of numbers: a document of a million different words
+LONGEST_TEXT = 1 << 25  # characters of the longest document; its words take up to twenty times as many bytes
 MOST_PACKED = 1032  # deflate makes nothing smaller than by this factor
+_FREE_BYTES = 1 << 24  # a gzip file may hold so many bytes, however small it is,
+_BYTES_PER_BYTE = 50  # and so many times its size; text is seldom packed by more than 10
 _LINE_END = re.compile("\r\n|\r|\n")
-_GZIP_FAULTS = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+class _BombError(Exception):
+    """A small file unpacks to so much that it would fill the memory."""
+
+
+_GZIP_FAULTS = (EOFError, zlib.error, gzip.BadGzipFile, _BombError)
 
 
 class _ReportedFile(io.FileIO):
@@ -41,6 +51,30 @@ class _ReportedFile(io.FileIO):
         return size
 
 
+class _Unpacked(io.RawIOBase):
+    """What is in a gzip file, unless it is out of all proportion to the file."""
+
+    def __init__(self, file: Any, size: int) -> None:
+        self._gzip = gzip.GzipFile(fileobj=file)
+        self._left = max(_FREE_BYTES, _BYTES_PER_BYTE * size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # Whatever comes before damage is handed on first, so that lines are counted up to there.
+        piece = self._gzip.read1(len(buffer))
+        self._left -= len(piece)
+        if self._left < 0:
+            raise _BombError
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        self._gzip.close()
+        super().close()
+
+
 class Source:
     """An open file and how far it has been read; use it in a `with` statement.
 
@@ -59,7 +93,7 @@ class Source:
         file = io.BufferedReader(_ReportedFile(path, progress), _BUFFER)
         self._stream: Any = file
         if file.peek(2)[:2] == b"\x1f\x8b":
-            self._stream = gzip.GzipFile(fileobj=file)
+            self._stream = io.BufferedReader(_Unpacked(file, path.stat().st_size), _BUFFER)
         elif path.suffix.lower() == ".gz":
             file.close()
             raise CorpusError(f"{path} is not a gzip file though it is named one: rename it or get it again.")
@@ -82,7 +116,7 @@ class Source:
 
     def largest_size(self) -> int:
         """Return how many bytes the file can have at the most once it is unpacked."""
-        packed = isinstance(self._stream, gzip.GzipFile)
+        packed = self._stream is not self._file
         return self.path.stat().st_size * (MOST_PACKED if packed else 1)
 
     def line(self) -> bytes:
@@ -95,43 +129,58 @@ class Source:
 
     def chunks(self) -> Iterator[tuple[int, bytes]]:
         """Yield the rest in chunks of whole lines, each with the number of its first line."""
-        while True:
+        while chunk := self._chunk():
             self.number += 1
-            try:
-                chunk = self._stream.read(_CHUNK)
-                if chunk and not chunk.endswith(b"\n"):
-                    chunk += self._stream.readline(_LONGEST)
-            except _GZIP_FAULTS as error:
-                raise self._gzip_fault(error) from error
-            if not chunk:
-                return
-            if len(chunk) >= _LONGEST and not chunk.endswith(b"\n"):
-                raise self.fault("the line does not end: this is no file of numbers, check its format.")
             yield self.number, chunk
             self.number += chunk.count(b"\n") - 1
 
-    def text(self, encoding: str, newline: str | None = None) -> Iterator[str]:
+    def _chunk(self) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            while size < _CHUNK and (piece := self._stream.read1(_CHUNK - size)):
+                pieces.append(piece)
+                size += len(piece)
+            if pieces and not pieces[-1].endswith(b"\n"):
+                pieces.append(self._stream.readline(_LONGEST))
+        except _GZIP_FAULTS as error:
+            self.number += 1 + sum(piece.count(b"\n") for piece in pieces)
+            raise self._gzip_fault(error) from error
+        if pieces and len(pieces[-1]) >= _LONGEST and not pieces[-1].endswith(b"\n"):
+            number = self.number + 1 + sum(piece.count(b"\n") for piece in pieces)
+            raise self.fault("the line does not end: this is no file of numbers, check its format.", number)
+        return b"".join(pieces)
+
+    def text(self, encoding: str, newline: str | None = None, *, may_be_empty: bool = False) -> Iterator[str]:
         """Yield the lines as text; `newline` as for `open`."""
         try:
-            for line in self._decoded(encoding, newline):
+            # Not the reader itself, which would take a line of any length.
+            for line in iter(partial(self._decoded(encoding, newline).readline, LONGEST_TEXT), ""):
                 self.number += 1
+                if len(line) == LONGEST_TEXT:
+                    raise self.too_long("line", self.number)
                 yield line
         except UnicodeError as error:
             raise self.fault(*_unreadable(error, encoding, self.number + 1)) from error
         except _GZIP_FAULTS as error:
             self.number += 1
             raise self._gzip_fault(error) from error
-        if self.number == 0:
+        if self.number == 0 and not may_be_empty:
             raise CorpusError(f"{self.path} is empty: give a file with documents.")
 
     def whole_text(self, encoding: str) -> str:
         """Return everything as one text."""
-        try:
-            return self._decoded(encoding, None).read()
-        except UnicodeError as error:
-            raise self.fault(*_unreadable(error, encoding, 1)) from error
-        except _GZIP_FAULTS as error:
-            raise self._gzip_fault(error) from error
+        lines, size = [], 0
+        for line in self.text(encoding, may_be_empty=True):
+            size += len(line)
+            if size >= LONGEST_TEXT:
+                raise self.too_long("file", 1)
+            lines.append(line)
+        return "".join(lines)
+
+    def too_long(self, what: str, number: int) -> CorpusError:
+        """Return an error about a document that has no end."""
+        return self.fault(f"the {what} has {LONGEST_TEXT:,} characters or more: split it into documents.", number)
 
     def _decoded(self, encoding: str, newline: str | None) -> io.TextIOWrapper:
         # Kept, because its end would close the stream and warn that nobody else had.
@@ -139,8 +188,14 @@ class Source:
         return self._reader
 
     def _gzip_fault(self, error: Exception) -> CorpusError:
-        what = "ends in the middle of its" if isinstance(error, EOFError) else "has corrupt"
-        return self.fault(f"the file {what} gzip data: get it again.")
+        return self.fault(f"the file {_gzip_trouble(error)}.")
+
+
+def _gzip_trouble(error: Exception) -> str:
+    if isinstance(error, _BombError):
+        return f"unpacks to over {_BYTES_PER_BYTE} times its size: unpack it first if that is right"
+    what = "ends in the middle of its" if isinstance(error, EOFError) else "has corrupt"
+    return f"{what} gzip data: get it again"
 
 
 def text_encoding(encoding: str) -> str:
@@ -157,9 +212,11 @@ def text_encoding(encoding: str) -> str:
 
 def _unreadable(error: UnicodeError, encoding: str, line: int) -> tuple[str, int]:
     """Say what does not decode and on which line; the error holds the bytes since the last line handed out."""
-    what = ""
+    what, likely = "", "latin-1"
     if isinstance(error, UnicodeDecodeError):
         before = error.object[: error.start].decode(error.encoding, "replace")
         line += len(_LINE_END.findall(before))
         what = f"byte 0x{error.object[error.start]:02x} "
-    return f"{what or 'the text '}is not valid in {encoding}: give the file's `encoding`, such as 'latin-1'.", line
+        if line == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            likely = "utf-16"
+    return f"{what or 'the text '}is not valid in {encoding}: give the file's `encoding`, such as {likely!r}.", line

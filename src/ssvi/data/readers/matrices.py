@@ -1,9 +1,8 @@
-"""Matrices in binary files: SciPy's .npz and AnnData's .h5ad."""
+"""Sparse matrices in SciPy's .npz files."""
 
 from __future__ import annotations
 
 import math
-import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ssvi.data.readers.assemble import check_dimension, check_shape, checked
-from ssvi.data.readers.base import Corpus, CorpusError, Progress, clause, optional_module
+from ssvi.data.readers.base import Corpus, CorpusError, Progress, clause
 from ssvi.data.readers.lines import MOST_PACKED
 from ssvi.data.readers.vocabulary import words_of_columns
 
-_BLOCK = 1 << 22  # entries of a dense matrix looked at together
+_FREE_BYTES = 1 << 28  # arrays may take so many bytes, whatever the size of the file
+_BYTES_PER_BYTE = 100  # or so many times that size; counts are seldom packed by more than 20
 _PARTS = {
     "csr": ("indices", "indptr"),
     "csc": ("indices", "indptr"),
@@ -25,13 +25,14 @@ _PARTS = {
     "dia": ("offsets",),
     "coo": ("row", "col"),
 }
+_MEMBERS = ("format", "shape", "data", "indices", "indptr", "offsets", "row", "col", "coords")
 
 
 def read_npz(path: Path, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
     """Read a sparse matrix as `scipy.sparse.save_npz` writes it; pickled objects are refused and never loaded."""
     try:
         with zipfile.ZipFile(path) as archive:
-            matrix = _sparse_matrix(path, {name: _array(path, archive, name) for name in archive.namelist()})
+            matrix = sparse_matrix(path, _arrays(path, archive))
     except CorpusError:
         raise
     except Exception as error:  # what zipfile, zlib and NumPy raise for damaged files is no closed list
@@ -39,34 +40,27 @@ def read_npz(path: Path, vocabulary: Path | None, encoding: str, progress: Progr
             f"{path} is not a sparse matrix as scipy.sparse.save_npz writes it ({clause(error)}): get it again."
         ) from error
     documents = checked(path, matrix)
-    _finish(path, progress)
+    finish(path, progress)
     return Corpus(documents, words_of_columns(path, vocabulary, encoding, documents.n_words), None)
 
 
-def read_h5ad(path: Path, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
-    """Read the matrix X of an AnnData file, with the names of its observations and variables."""
-    anndata = optional_module("anndata", "cells", path)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about files of older versions, which are read all the same
-            cells = anndata.read_h5ad(path, backed="r")
-            try:
-                matrix = _matrix_of_cells(path, cells.X)
-                words, names = (tuple(map(str, own)) for own in (cells.var_names, cells.obs_names))
-            finally:
-                cells.file.close()
-    except CorpusError:
-        raise
-    except Exception as error:  # h5py and anndata raise whatever the damage leads to
+def check_unpacked(path: Path, size: int) -> None:
+    """Refuse arrays of so many bytes if the file is too small for that: it would be made to fill the memory."""
+    if size > max(_FREE_BYTES, _BYTES_PER_BYTE * path.stat().st_size):
         raise CorpusError(
-            f"{path} is not an h5ad file that anndata can read ({clause(error)}): get it again."
-        ) from error
-    if (len(names), len(words)) != matrix.shape:
-        raise CorpusError(f"{path} has names for {len(names)} rows and {len(words)} columns, and others in X: mend it.")
-    documents = checked(path, matrix)
-    _finish(path, progress)
-    given = None if vocabulary is None else words_of_columns(path, vocabulary, encoding, documents.n_words)
-    return Corpus(documents, given or words, names)
+            f"{path} unpacks to {size:,} bytes or more, over {_BYTES_PER_BYTE} times its size: save it uncompressed."
+        )
+
+
+def _arrays(path: Path, archive: zipfile.ZipFile) -> dict[str, npt.NDArray[Any]]:
+    """Read the arrays that a sparse matrix can have, and no others."""
+    names = sorted({name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")})
+    wanted = [name for name in names if name in _MEMBERS]
+    if not {"format", "shape", "data"} <= set(wanted):
+        have = ", ".join(names[:10]) or "nothing"
+        raise CorpusError(f"{path} holds {have} and no sparse matrix: save it with scipy.sparse.save_npz.")
+    check_unpacked(path, sum(archive.getinfo(f"{name}.npy").file_size for name in wanted))
+    return {name: _array(path, archive, f"{name}.npy") for name in wanted}
 
 
 def _array(path: Path, archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
@@ -82,22 +76,19 @@ def _array(path: Path, archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
             "scipy.sparse.save_npz."
         )
     size = math.prod(shape) * dtype.itemsize
-    if size > min(info.file_size, MOST_PACKED * path.stat().st_size):
+    if not 0 <= size <= min(info.file_size, MOST_PACKED * path.stat().st_size):
         raise CorpusError(f"{path}: {name} says it has {size:,} bytes, more than there are: get the file again.")
     with archive.open(info) as member:
         array: npt.NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
     return array
 
 
-def _sparse_matrix(path: Path, members: dict[str, npt.NDArray[Any]]) -> Any:
-    arrays = {name.removesuffix(".npy"): array for name, array in members.items()}
-    if not {"format", "shape", "data"} <= arrays.keys():
-        have = ", ".join(arrays) or "nothing"
-        raise CorpusError(f"{path} holds {have} and no sparse matrix: save it with scipy.sparse.save_npz.")
+def sparse_matrix(path: Path, arrays: dict[str, npt.NDArray[Any]]) -> Any:
+    """Return the matrix of some arrays, named as `scipy.sparse.save_npz` names them, once they are found to fit."""
     kind = arrays["format"].item()
     kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
     if kind not in _PARTS:
-        raise CorpusError(f"{path} has a sparse matrix of format {kind!r}: save it as one of {', '.join(_PARTS)}.")
+        raise CorpusError(f"{path} has a sparse matrix of format {kind[:40]!r}: save it as one of {', '.join(_PARTS)}.")
     if kind == "coo" and "coords" in arrays:
         arrays["row"], arrays["col"] = arrays["coords"]
     places = [_whole_numbers(path, part, arrays.get(part)) for part in _PARTS[kind]]
@@ -111,11 +102,19 @@ def _sparse_matrix(path: Path, members: dict[str, npt.NDArray[Any]]) -> Any:
         check_shape(path, shape[0], shape[1], data.size)
     if kind == "coo":
         return sparse.coo_array((data, (places[0], places[1])), shape=(shape[0], shape[1]))
+    if kind != "dia":
+        _check_pointers(path, places[1], len(places[0]))
     matrix: Any = getattr(sparse, f"{kind}_array")((data, *places), shape=tuple(shape))
     if kind == "dia":
         return matrix.tocoo()
     matrix.check_format(full_check=True)
     return matrix.tocsr() if kind == "bsr" else matrix
+
+
+def _check_pointers(path: Path, indptr: npt.NDArray[Any], n_indices: int) -> None:
+    """Refuse pointers that lead out of the indices: SciPy does not look at those whose last is zero, and crashes."""
+    if not len(indptr) or indptr[0] != 0 or indptr[-1] > n_indices or np.any(indptr[1:] < indptr[:-1]):
+        raise CorpusError(f"{path} has an 'indptr' that does not go from 0 up to the number of entries: get it again.")
 
 
 def _whole_numbers(path: Path, part: str, array: npt.NDArray[Any] | None) -> npt.NDArray[np.int64]:
@@ -125,23 +124,8 @@ def _whole_numbers(path: Path, part: str, array: npt.NDArray[Any] | None) -> npt
     return array if array.dtype == np.int32 else array.astype(np.int64)
 
 
-def _matrix_of_cells(path: Path, stored: Any) -> Any:
-    """Return X as a sparse matrix; a dense one is never whole in memory."""
-    if stored is None:
-        raise CorpusError(f"{path} has no matrix X: save the counts there.")
-    if hasattr(stored, "to_memory"):
-        matrix = stored.to_memory()
-        matrix.check_format(full_check=True)
-        return matrix
-    n_rows, n_words = stored.shape
-    if n_rows * n_words * stored.dtype.itemsize > MOST_PACKED * path.stat().st_size:
-        raise CorpusError(f"{path} says X is {n_rows:,} x {n_words:,}, more than the file holds: get it again.")
-    rows = max(1, _BLOCK // max(1, n_words))
-    blocks = [sparse.csr_array(stored[start : start + rows]) for start in range(0, n_rows, rows)]
-    return sparse.vstack(blocks or [sparse.csr_array((n_rows, n_words))], format="csr")
-
-
-def _finish(path: Path, progress: Progress | None) -> None:
+def finish(path: Path, progress: Progress | None) -> None:
+    """Report that all of a file was read."""
     if progress is not None:
         size = path.stat().st_size
         progress(size, size)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ssvi.data.readers.assemble import Entries, check_dimension, check_shape
 from ssvi.data.readers.base import Corpus, CorpusError, Progress
 from ssvi.data.readers.lines import Source
-from ssvi.data.readers.numbers import LARGEST, nth_line, parse_rows, shown
+from ssvi.data.readers.numbers import LARGEST, first_fault, nth_line, parse_rows, shown
 from ssvi.data.readers.vocabulary import words_of_columns
 
 _LONGEST_NUMBER = 19  # digits of a size
@@ -26,6 +26,7 @@ class _Header:
     n_rows: int
     n_words: int
     n_entries: int
+    line: int
 
     @property
     def columns(self) -> int:
@@ -52,7 +53,8 @@ def read_mtx(path: Path, vocabulary: Path | None, encoding: str, progress: Progr
                 entries.add(words[keep], rows[keep], counts[keep])
     if found != header.n_entries:
         raise CorpusError(
-            f"{path}: the header says {header.n_entries:,} entries but {found:,} follow: mend it or get the file again."
+            f"{path}, line {header.line}: the header says {header.n_entries:,} entries but {found:,} follow: mend it "
+            "or get the file again."
         )
     check_shape(path, header.n_rows, header.n_words, found)
     documents = entries.documents(path, header.n_rows, header.n_words)
@@ -85,7 +87,8 @@ def _header(source: Source) -> _Header:
     check_dimension(source.path, "words", n_words)
     if symmetry == "symmetric" and n_rows != n_words:
         raise source.fault(f"a symmetric matrix cannot be {n_rows:,} x {n_words:,}: give a general one.")
-    return _Header(kind == "array", field, symmetry == "symmetric", n_rows, n_words, (rest or [n_rows * n_words])[0])
+    n_entries = rest[0] if rest else n_rows * n_words
+    return _Header(kind == "array", field, symmetry == "symmetric", n_rows, n_words, n_entries, source.number)
 
 
 def _values(source: Source, first: int, chunk: bytes, header: _Header) -> npt.NDArray[Any]:
@@ -95,12 +98,11 @@ def _values(source: Source, first: int, chunk: bytes, header: _Header) -> npt.ND
     values = parse_rows(chunk, columns, dtype)
     if values is not None:
         return values
-    for number, line in enumerate(chunk.split(b"\n"), first):
-        if len(line.split()) not in (0, columns) or parse_rows(line, columns, dtype) is None:
-            kind = "whole numbers" if dtype is np.int64 else "numbers"
-            wanted = {1: f"one of {kind}", 2: "`row column`", 3: f"`row column value`, {kind}"}[columns]
-            raise source.fault(f"{shown(line.strip())} is not {wanted}: mend it or get the file again.", number)
-    raise source.fault("the numbers cannot be parsed: get the file again.", first)
+    lines = chunk.split(b"\n")
+    place = first_fault(lines, lambda some: parse_rows(b"\n".join(some), columns, dtype) is None)
+    kind = "whole numbers" if dtype is np.int64 else "numbers"
+    wanted = {1: f"one of {kind}", 2: "`row column`", 3: f"`row column value`, {kind}"}[columns]
+    raise source.fault(f"{shown(lines[place].strip())} is not {wanted}: mend it or get the file again.", first + place)
 
 
 def _places(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,18 @@ def nth_line(chunk: bytes, row: int) -> int:
                 return place
             row -= 1
     raise IndexError(row)
+
+
+def first_fault(lines: Sequence[bytes], is_faulty: Callable[[Sequence[bytes]], bool]) -> int:
+    """Return where the first faulty line stands, given that there is one: halving is quicker than line by line."""
+    start, stop = 0, len(lines)
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        if is_faulty(lines[start:middle]):
+            stop = middle
+        else:
+            start = middle
+    return start
 
 
 def shown(text: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from ssvi.data.readers.text import count_words
 from ssvi.data.readers.text import with_vocabulary as text_with_vocabulary
 from ssvi.data.readers.vocabulary import read_vocabulary, words_of_columns
 
-_ROWS = 1_000  # of a batch; those of text may be long
+_ROWS = 1_000  # of a batch; those of text may be long,
+_ENTRIES = 1 << 16  # those of entries are short
 
 
 def read_table(
@@ -42,29 +44,43 @@ def read_table(
     document a row. Words and docs are numbers from 0 or strings.
     """
     pyarrow = optional_module("pyarrow", "arrow", path)
-    try:
-        with pyarrow.OSFile(str(path), "rb") as file:
-            table = _Table(path, pyarrow, file, format, progress)
-            names = {name.strip().lower(): name for name in reversed(table.columns)}
-            if column is None and {"doc", "word", "count"} <= names.keys():
-                return _Counts(path, pyarrow, vocabulary, encoding).read_triples(table, names)
-            if column is None and {"words", "counts"} <= names.keys():
-                return _Counts(path, pyarrow, vocabulary, encoding).read_lists(table, names)
-            text = text_with_vocabulary(text, vocabulary, encoding)
-            return _read_texts(path, table, column, text)
-    except pyarrow.ArrowException as error:
-        raise CorpusError(
-            f"{path} is not a file that pyarrow can read as {format} ({clause(error)}): get it again."
-        ) from error
+    with pyarrow.OSFile(str(path), "rb") as file:
+        table = _Table(path, file, format, progress)
+        names = {name.strip().lower(): name for name in reversed(table.columns)}
+        if column is None and {"doc", "word", "count"} <= names.keys():
+            return _Counts(path, pyarrow, vocabulary, encoding).read_triples(table, names)
+        if column is None and {"words", "counts"} <= names.keys():
+            return _Counts(path, pyarrow, vocabulary, encoding).read_lists(table, names)
+        return _read_texts(path, table, column, text_with_vocabulary(text, vocabulary, encoding))
 
 
 class _Table:
-    """An open file: the names of its columns, and its rows in batches."""
+    """An open file: the names of its columns, and its rows in batches.
 
-    def __init__(self, path: Path, pyarrow: Any, file: Any, format: str, progress: Progress | None) -> None:
-        self._path, self._file, self._progress = path, file, progress
+    pyarrow runs in this process, unlike HDF5: it checks what it reads, and tens of thousands of damaged files
+    (benchmarks/fuzz_files.py) neither crashed it nor made it take much memory.
+    """
+
+    def __init__(self, path: Path, file: Any, format: str, progress: Progress | None) -> None:
+        self._path, self._file, self._format, self._progress = path, file, format, progress
         self._parquet: Any = None
         self._reader: Any = None
+        with self._faults():
+            self._open(file, path, format)
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """Turn what pyarrow says about a damaged file into an error that names it."""
+        try:
+            yield
+        except CorpusError:
+            raise
+        except Exception as error:  # it raises its own kinds, and OSError, UnicodeError, ...
+            raise CorpusError(
+                f"{self._path} is not a file that pyarrow can read as {self._format} ({clause(error)}): get it again."
+            ) from error
+
+    def _open(self, file: Any, path: Path, format: str) -> None:
         if format == "parquet":
             self._parquet = optional_module("pyarrow.parquet", "arrow", path).ParquetFile(file)
             self.columns: list[str] = self._parquet.schema_arrow.names
@@ -74,12 +90,18 @@ class _Table:
         self._reader = ipc.open_file(file) if file.read(6) == b"ARROW1" else ipc.open_stream(_rewound(file))
         self.columns = self._reader.schema.names
 
-    def batches(self, columns: list[str]) -> Iterator[list[Any]]:
-        """Yield the given columns, some rows at a time."""
+    def batches(self, columns: list[str], rows: int = _ROWS) -> Iterator[list[Any]]:
+        """Yield the given columns: of parquet files so many rows at a time, else those that were written together."""
         total = self._path.stat().st_size
-        for batch in self._all(columns):
-            batch.validate(full=True)  # offsets of a damaged file would lead out of its memory
-            yield [batch.column(self._place(batch, name)) for name in columns]
+        batches = self._all(columns, rows)
+        while True:
+            with self._faults():
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)  # offsets of a damaged file would lead out of its memory
+                own = [batch.column(self._place(batch, name)) for name in columns]
+            yield own
             if self._progress is not None:
                 self._progress(min(self._file.tell(), total), total)
 
@@ -89,9 +111,9 @@ class _Table:
             raise CorpusError(f"{self._path} has {len(places)} columns {name!r}: rename all but one.")
         return int(places[0])
 
-    def _all(self, columns: list[str]) -> Iterator[Any]:
+    def _all(self, columns: list[str], rows: int) -> Iterator[Any]:
         if self._parquet is not None:
-            yield from self._parquet.iter_batches(batch_size=_ROWS, columns=columns)
+            yield from self._parquet.iter_batches(batch_size=rows, columns=columns)
         elif hasattr(self._reader, "num_record_batches"):
             for number in range(self._reader.num_record_batches):
                 yield self._reader.get_batch(number)
@@ -111,11 +133,11 @@ def _read_texts(path: Path, table: _Table, column: str | None, text: TextOptions
 
     def documents() -> Iterator[str]:
         for batch in table.batches([text_column, *([name_column] if name_column else [])]):
-            for place, document in enumerate(batch[0].to_pylist()):
+            if name_column:
+                names.extend("" if name is None else str(name) for name in batch[1].to_pylist())
+            for document in batch[0].to_pylist():
                 if not isinstance(document, str | None):
                     raise CorpusError(f"{path}: column {text_column!r} is no text: give another as `column`.")
-                if name_column:
-                    names.append(str(batch[1][place].as_py()))
                 yield document or ""
 
     return count_words(path, documents(), text, names)
@@ -144,7 +166,7 @@ class _Counts:
 
     def read_triples(self, table: _Table, names: dict[str, str]) -> Corpus:
         """Read an entry a row."""
-        for docs, words, counts in table.batches([names["doc"], names["word"], names["count"]]):
+        for docs, words, counts in table.batches([names["doc"], names["word"], names["count"]], _ENTRIES):
             rows = self._indices(docs, "doc", self._docs, fixed=False)
             self._n_rows = max(self._n_rows, int(rows.max(initial=-1)) + 1)
             self._add(rows, words, counts)
@@ -200,6 +222,8 @@ class _Counts:
         types = self._pyarrow.types
         if types.is_dictionary(array.type):
             array = array.dictionary_decode()
+        if str(array.type) == "string_view":  # as polars writes them; older versions of pyarrow have no name for it
+            array = array.cast(self._pyarrow.large_string())
         if types.is_string(array.type) or types.is_large_string(array.type):
             if array.null_count:
                 raise CorpusError(f"{self._path}: a {what} is missing: mend the column.")

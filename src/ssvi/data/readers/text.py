@@ -14,7 +14,7 @@ from typing import Any
 
 from ssvi.data.documents import Documents
 from ssvi.data.readers.base import Corpus, CorpusError, Progress, TextOptions, choose_column, choose_names, clause
-from ssvi.data.readers.lines import Source
+from ssvi.data.readers.lines import LONGEST_TEXT, Source
 from ssvi.data.readers.vocabulary import read_vocabulary
 
 _REPORT = 1 << 20  # bytes of a folder's files between two calls of progress
@@ -110,36 +110,58 @@ def _json_lines(source: Source, column: str | None, names: list[str], encoding: 
         if not isinstance(text, str | None):
             raise source.fault(f"the value of {key!r} is no text: mend it, or give another key as `column`.")
         if name_key is not None:
-            names.append(str(record.get(name_key, "")))
+            name = record.get(name_key)
+            names.append("" if name is None else str(name))
         yield text or ""
 
 
 def _table(source: Source, delimiter: str, column: str | None, names: list[str], encoding: str) -> Iterator[str]:
-    start = 1
-    limit = csv.field_size_limit(sys.maxsize)  # documents may be longer than the 128 kB it allows
+    limit = csv.field_size_limit(sys.maxsize)  # documents may be longer than the 128 kB it allows; rows are checked
+    rows = _Rows(source, delimiter, encoding)
     try:
-        reader = csv.reader(source.text(encoding, newline=""), delimiter=delimiter, strict=True)
-        header = next(reader, [])
+        header = next(rows, [])
         text_place = header.index(choose_column(source.path, header, column))
         name_column = choose_names(header, header[text_place])
         name_place = None if name_column is None else header.index(name_column)
-        start = reader.line_num + 1
-        for row in reader:
-            if row:
-                if len(row) != len(header):
-                    raise source.fault(
-                        f"there are {len(row)} fields and not {len(header)} as in the header: mend it.", start
-                    )
-                if name_place is not None:
-                    names.append(row[name_place])
-                yield row[text_place]
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise source.fault(
-            f"the quotes of a field do not match ({error}): double those inside of it.", start
-        ) from error
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != len(header):
+                raise source.fault(
+                    f"there are {len(row)} fields and not {len(header)} as in the header: mend it.", rows.start
+                )
+            if name_place is not None:
+                names.append(row[name_place])
+            yield row[text_place]
     finally:
         csv.field_size_limit(limit)
+
+
+class _Rows(Iterator[list[str]]):
+    """The rows of a table, and the line where each begins: quoted fields may have several."""
+
+    def __init__(self, source: Source, delimiter: str, encoding: str) -> None:
+        self._source = source
+        self._reader = csv.reader(self._lines(encoding), delimiter=delimiter, strict=True)
+        self.start = 1
+        self._size = 0
+
+    def __next__(self) -> list[str]:
+        self.start, self._size = self._reader.line_num + 1, 0
+        try:
+            return next(self._reader)
+        except csv.Error as error:
+            raise self._source.fault(
+                f"the quotes of a field do not match ({error}): double those inside of it.", self.start
+            ) from error
+
+    def _lines(self, encoding: str) -> Iterator[str]:
+        for line in self._source.text(encoding, newline=""):
+            self._size += len(line)
+            if self._size >= LONGEST_TEXT:
+                what = f"the row has {LONGEST_TEXT:,} characters or more: close its quotes or split it into documents."
+                raise self._source.fault(what, self.start)
+            yield line
 
 
 def _folder(path: Path, names: list[str], encoding: str, progress: Progress | None) -> Iterator[str]:
@@ -157,6 +179,8 @@ def _folder(path: Path, names: list[str], encoding: str, progress: Progress | No
         names.append(name)
         with Source(file) as source:
             text = source.whole_text(encoding)
+            if "\0" in text:
+                raise CorpusError(f"{file} is no text, it has zero bytes: take it out of the folder.")
         yield text
         done += file.stat().st_size
         if progress is not None and (done - reported >= _REPORT or len(names) == len(by_name)):

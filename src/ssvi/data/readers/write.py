@@ -24,8 +24,9 @@ _LINE_ENDS = ("\n", "\r")
 def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) -> None:
     """Write a corpus; its vocabulary, if it has one, goes beside it, where `read_corpus` looks for it.
 
-    The files appear, or replace older ones, when they are complete. Names of documents are not written: these formats
-    have no place for them.
+    The files appear, or replace older ones, when they are complete. A corpus without vocabulary is not written beside
+    an old vocabulary file, which would be taken for its own; the file stays, because another corpus may share it. Names
+    of documents are not written: these formats have no place for them.
 
     Parameters
     ----------
@@ -47,6 +48,11 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
     documents = corpus.documents.tight()
     if format in ("uci", "ldac") and not documents.is_whole():
         raise ValueError(f"{path} cannot be written as {format}, which has whole counts only: write mtx or npz.")
+    beside = vocabulary_beside(path)
+    if corpus.vocabulary is None and beside.is_file():
+        raise ValueError(
+            f"{beside} would be taken for the vocabulary of {path}, which has none: remove it or write elsewhere."
+        )
     with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=path.parent) as folder:
         new = Path(folder, path.name)
         words = Path(folder, "vocabulary") if corpus.vocabulary is not None else None
@@ -60,7 +66,6 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
                 file.writelines({"mtx": _mtx, "uci": _uci, "ldac": _ldac}[format](documents))
         # The corpus last: readers look for it first.
         if words is not None:
-            beside = vocabulary_beside(path)
             os.replace(words, beside.with_suffix("") if beside.suffix == ".gz" else beside)
         os.replace(new, path)
 
