@@ -148,6 +148,9 @@ def _change(path, change):
         (lambda text, _: text["fitted"]["mapping"].update(transform=1), "has not: transform"),
         (lambda text, _: text["fitted"]["mapping"].update(n_features_in_=10**12), "larger than the arrays"),
         (lambda text, _: text["fitted"]["mapping"].update(history_=[1, 2]), "its history is not one of steps"),
+        (lambda text, _: text["fitted"]["mapping"].update(scores_="good"), "its scores are not pairs|object of type"),
+        (lambda text, _: text["fitted"]["mapping"].update(scores_=[[1.0], [2.0]]), "its scores are not pairs"),
+        (lambda text, _: text["fitted"]["mapping"].update(text_options_=[]), "its text options are not complete"),
         (lambda text, _: text["fitted"]["mapping"].update(_state=3), "it holds a int where a state should be"),
         (
             lambda _, arrays: arrays.update({name: -array for name, array in arrays.items() if array.ndim == 2}),

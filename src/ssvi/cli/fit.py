@@ -112,6 +112,8 @@ def fit(
             "the same command with --resume goes on.\n"
         )
         raise typer.Exit(_INTERRUPTED)
+    if corpus.text is not None:
+        estimator.text_options_ = corpus.text.kept()
     estimator.save(output, corpus.vocabulary)
     if keeper is not None:
         keeper.clear()

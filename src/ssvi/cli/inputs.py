@@ -13,6 +13,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
+from ssvi.files.models import vocabulary_of
+
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
 
@@ -49,7 +51,7 @@ Column = Annotated[str | None, _of_input(help="Column or key of the text in tabl
 Vocabulary = Annotated[Path | None, _of_input(help="The words to count, one a line.")]
 Encoding = Annotated[str, _of_input(help="Of text.")]
 StopWords = Annotated[str, _of_text(help="english, none, or a file of words, one a line.")]
-Ngrams = Annotated[int, _of_text(min=1, help="The longest run of words that is a term.")]
+Ngrams = Annotated[int, _of_text(min=1, max=20, help="The longest run of words that is a term.")]
 MinDf = Annotated[float, _of_text(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).")]
 MaxDf = Annotated[float, _of_text(min=0.0, help="Leave out words of more documents (to 1: a share of them).")]
 MaxWords = Annotated[int | None, _of_text(min=1, help="Keep so many words, the most frequent.")]
@@ -83,13 +85,14 @@ class Reading:
                 encoding=self.encoding,
             )
 
-    def with_words(self, words: tuple[str, ...] | None) -> Reading:
-        """Return how to read it over the words of a fitted model, unless a vocabulary was asked for."""
+    def over(self, estimator: Any) -> Reading:
+        """Return how to read it over the words of a fitted model, where it has words."""
         from ssvi.data.readers import TextOptions
 
-        if words is None or self.vocabulary is not None:
+        words = vocabulary_of(estimator)
+        if words is None:
             return self
-        text = dataclasses.replace(self.text or TextOptions(), vocabulary=words)
+        text = TextOptions.for_words(words, getattr(estimator, "text_options_", None))
         return dataclasses.replace(self, text=text)
 
 

@@ -129,7 +129,7 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
 
 def read_over(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
     """Read documents over the columns of a model."""
-    corpus = reading.with_words(vocabulary_of(estimator)).read(quiet=quiet)
+    corpus = reading.over(estimator).read(quiet=quiet)
     wanted, found = estimator.n_features_in_, corpus.documents.n_words
     if found != wanted:
         raise ValueError(f"{reading.path} has {found:,} columns, and the model was fitted to {wanted:,}.")

@@ -59,6 +59,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters):
         "n_features_in_",
         "feature_names_in_",
         "vocabulary_",
+        "text_options_",
         "scores_",
         "random_state_",
         "history_",

@@ -116,8 +116,15 @@ def _check(estimator: Any, n_numbers: int) -> None:
         raise ValueError("it claims to be larger than the arrays that it holds")
     if not all(isinstance(info, Info) for info in estimator.history_):
         raise ValueError("its history is not one of steps")
+    scores = vars(estimator).get("scores_", [])
+    if np.shape(scores) not in ((0,), (len(scores), 2)) or not np.isfinite(np.asarray(scores, dtype=float)).all():
+        raise ValueError("its scores are not pairs of seconds and a score")
     if hasattr(estimator, "vocabulary_"):
         _words(estimator.vocabulary_, estimator.n_features_in_)
+    if hasattr(estimator, "text_options_"):
+        from ssvi.data.readers import TextOptions  # seldom wanted
+
+        TextOptions.from_kept(estimator.text_options_)
     blocks = estimator._model().blocks()
     if set(blocks) != set(estimator._state.parameters):
         raise ValueError(f"its parameters are {', '.join(estimator._state.parameters)}, not {', '.join(blocks)}")

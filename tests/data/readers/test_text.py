@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import gzip
 import io
 import itertools
@@ -217,8 +218,41 @@ def test_folder_damage(tmp_path):
     write(tmp_path / "b.txt", b"cat")
     np.testing.assert_array_equal(dense(read_corpus(tmp_path)), [[0], [1]])
     write(tmp_path / "c.bin", b"cat\0\0dog")
-    with pytest.raises(ValueError, match=r"c\.bin is no text, it has zero bytes: take it out"):
+    with pytest.raises(ValueError, match=r"c\.bin is no text in utf-8, it has many zero bytes: take it out"):
         read_corpus(tmp_path)
+    write(tmp_path / "c.bin", b"cat\0dog" + b" cat" * 200)  # a slip in a text
+    np.testing.assert_array_equal(dense(read_corpus(tmp_path)), [[0, 0], [1, 0], [201, 1]])
+
+
+@pytest.mark.parametrize(
+    "options", [TextOptions(), TextOptions(False, None, (1, 3)), TextOptions(stop_words=("the", "of"))]
+)
+def test_what_a_model_keeps_of_text_options_gives_them_back(options):
+    kept = json.loads(json.dumps(options.kept()))
+    assert TextOptions.from_kept(kept) == options
+    assert TextOptions.for_words(("cat", "dog"), kept) == dataclasses.replace(options, vocabulary=("cat", "dog"))
+
+
+def test_without_them_runs_are_as_long_as_among_the_words():
+    assert TextOptions.for_words(("cat", "the old dog")).ngram_range == (1, 3)
+    assert TextOptions.for_words(("cat", "a " * 90)).ngram_range == (1, 20)
+
+
+@pytest.mark.parametrize(
+    ("kept", "message"),
+    [
+        ([], "not complete"),
+        ({"lowercase": True}, "not complete"),
+        ({"lowercase": 1, "stop_words": None, "longest_run": 1}, "make no sense"),
+        ({"lowercase": True, "stop_words": [1], "longest_run": 1}, "make no sense"),
+        ({"lowercase": True, "stop_words": "latin", "longest_run": 1}, "stop_words must be"),
+        ({"lowercase": True, "stop_words": None, "longest_run": 10**9}, "make no sense"),
+        ({"lowercase": True, "stop_words": None, "longest_run": "2"}, "make no sense"),
+    ],
+)
+def test_text_options_of_a_strange_file_are_refused(kept, message):
+    with pytest.raises(ValueError, match=message):
+        TextOptions.from_kept(kept)
 
 
 def test_paths_and_formats(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ Progress = Callable[[int, int | None], None]
 TEXT_COLUMNS = ("text", "body", "abstract", "content", "document")
 NAME_COLUMNS = ("id", "name")
 _MOST_NAMES, _LONGEST_NAME = 10, 40  # of columns in a message
+LONGEST_RUN = 20  # words of a term
 
 TEXT_FORMATS = ("text", "tsv", "csv", "jsonl", "folder")
 FORMATS = (*TEXT_FORMATS, "npz", "mtx", "uci", "ldac", "svmlight", "parquet", "arrow", "h5ad")
@@ -56,12 +57,15 @@ class Corpus:
         The word of each column; None where the format has no words.
     names : tuple of str, optional
         The name of each document: its file, its id; None where there are none.
+    text : TextOptions, optional
+        How text became words; None where there was no text.
 
     """
 
     documents: Documents
     vocabulary: tuple[str, ...] | None
     names: tuple[str, ...] | None
+    text: TextOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,34 @@ class TextOptions:
             for place, word in enumerate(self.vocabulary):
                 if places.setdefault(word, place) != place:
                     raise ValueError(f"{word!r} is in the vocabulary twice, as words {places[word]} and {place}.")
+
+    def kept(self) -> dict[str, Any]:
+        """Return what a model must keep to read other text in the same way, as plain values."""
+        words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        return {"lowercase": self.lowercase, "stop_words": words, "longest_run": self.ngram_range[1]}
+
+    @classmethod
+    def from_kept(cls, kept: Any) -> TextOptions:
+        """Return the options that `kept` tells of, which may come from a file of anybody's making."""
+        try:
+            lowercase, stop_words, longest = (kept[name] for name in ("lowercase", "stop_words", "longest_run"))
+        except (TypeError, KeyError):
+            raise ValueError("its text options are not complete") from None
+        if isinstance(stop_words, list) and all(isinstance(word, str) for word in stop_words):
+            stop_words = tuple(stop_words)
+        sound = isinstance(lowercase, bool) and isinstance(longest, int) and 1 <= longest <= LONGEST_RUN
+        if not sound or not isinstance(stop_words, str | tuple | None):
+            raise ValueError("its text options make no sense")
+        return cls(lowercase=lowercase, stop_words=stop_words, ngram_range=(1, longest))
+
+    @classmethod
+    def for_words(cls, words: tuple[str, ...], kept: Any = None) -> TextOptions:
+        """Return how to read text over the words of a model, by what it has kept of its own text, if it has.
+
+        Without that, runs of words are as long as the longest among the model's words.
+        """
+        longest = min(LONGEST_RUN, 1 + max(word.count(" ") for word in words))
+        return replace(cls(ngram_range=(1, longest)) if kept is None else cls.from_kept(kept), vocabulary=words)
 
 
 def guess_format(path: Path) -> str:

@@ -17,6 +17,7 @@ from ssvi.data.readers.base import Corpus, CorpusError, Progress, TextOptions, c
 from ssvi.data.readers.lines import LONGEST_TEXT, Source
 from ssvi.data.readers.vocabulary import read_vocabulary
 
+_MOST_ZEROS = 100  # one character in so many may be a zero byte in a file of text: they part words
 _REPORT = 1 << 20  # bytes of a folder's files between two calls of progress
 
 
@@ -63,7 +64,7 @@ def count_words(path: Path, documents: Iterator[str], text: TextOptions, names: 
     if counts.nnz == 0:
         raise CorpusError(f"{path} has no word of the vocabulary: check both, and the text options.")
     vocabulary = text.vocabulary or tuple(map(str, vectorizer.get_feature_names_out()))
-    return Corpus(Documents.from_matrix(counts), vocabulary, tuple(names) or None)
+    return Corpus(Documents.from_matrix(counts), vocabulary, tuple(names) or None, text)
 
 
 def with_vocabulary(text: TextOptions, file: Path | None, encoding: str) -> TextOptions:
@@ -179,8 +180,11 @@ def _folder(path: Path, names: list[str], encoding: str, progress: Progress | No
         names.append(name)
         with Source(file) as source:
             text = source.whole_text(encoding)
-            if "\0" in text:
-                raise CorpusError(f"{file} is no text, it has zero bytes: take it out of the folder.")
+            if _MOST_ZEROS * text.count("\0") > len(text):
+                raise CorpusError(
+                    f"{file} is no text in {encoding}, it has many zero bytes: take it out of the folder, or give its "
+                    "`encoding`, such as 'utf-16'."
+                )
         yield text
         done += file.stat().st_size
         if progress is not None and (done - reported >= _REPORT or len(names) == len(by_name)):
