@@ -205,6 +205,18 @@ def test_damaged_gzip(tmp_path):
         read_corpus(path)
 
 
+def test_quotes_in_a_table_by_tabs_are_text_or_around_a_field(tmp_path):
+    lines = ["id\ttext", '1\t"cat" dog', '2\t"sun', '3\t"sea ""ski"" sun"', '"4"\t"cat\tski"', "", '5\tdog\'s "sun"']
+    corpus = read_corpus(write(tmp_path / "a.tsv", "\r\n".join(lines).encode()))
+    assert corpus.names == ("1", "2", "3", "4", "5")
+    assert corpus.vocabulary == ("cat", "dog", "sea", "ski", "sun")
+    expected = [[1, 1, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 1, 1, 1], [1, 0, 0, 1, 0], [0, 1, 0, 0, 1]]
+    np.testing.assert_array_equal(dense(corpus), expected)
+    path = write(tmp_path / "b.tsv", b'id\ttext\n1\tcat\n\n2\tcat\t"dog\n')
+    with pytest.raises(ValueError, match=r"b\.tsv, line 4: there are 3 fields and not 2 as in the header"):
+        read_corpus(path)
+
+
 def test_folder_damage(tmp_path):
     with pytest.raises(ValueError, match="has no files in it"):
         read_corpus(tmp_path)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from ssvi.data.readers.base import Corpus, CorpusError, Progress, TextOptions, c
 from ssvi.data.readers.lines import LONGEST_TEXT, Source
 from ssvi.data.readers.vocabulary import read_vocabulary
 
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _MOST_ZEROS = 100  # one character in so many may be a zero byte in a file of text: they part words
 _REPORT = 1 << 20  # bytes of a folder's files between two calls of progress
 
@@ -34,7 +37,8 @@ def read_text(
         elif format == "jsonl":
             documents = _json_lines(source, column, names, encoding)
         else:
-            documents = _table(source, "\t" if format == "tsv" else ",", column, names, encoding)
+            rows = _TabRows(source, encoding) if format == "tsv" else _CommaRows(source, encoding)
+            documents = _table(source, rows, column, names)
         return count_words(path, documents, text, names)
 
 
@@ -116,9 +120,8 @@ def _json_lines(source: Source, column: str | None, names: list[str], encoding: 
         yield text or ""
 
 
-def _table(source: Source, delimiter: str, column: str | None, names: list[str], encoding: str) -> Iterator[str]:
+def _table(source: Source, rows: _Rows, column: str | None, names: list[str]) -> Iterator[str]:
     limit = csv.field_size_limit(sys.maxsize)  # documents may be longer than the 128 kB it allows; rows are checked
-    rows = _Rows(source, delimiter, encoding)
     try:
         header = next(rows, [])
         text_place = header.index(choose_column(source.path, header, column))
@@ -139,12 +142,36 @@ def _table(source: Source, delimiter: str, column: str | None, names: list[str],
 
 
 class _Rows(Iterator[list[str]]):
-    """The rows of a table, and the line where each begins: quoted fields may have several."""
+    """The rows of a table, and the line where the last one began."""
 
-    def __init__(self, source: Source, delimiter: str, encoding: str) -> None:
+    start = 1
+
+
+class _TabRows(_Rows):
+    """Rows by tabs, a line each. Quotes are text, unless they are around a field and doubled inside of it."""
+
+    def __init__(self, source: Source, encoding: str) -> None:
+        self._source, self._lines, self._width = source, source.text(encoding), 0
+
+    def __next__(self) -> list[str]:
+        line = next(self._lines).rstrip("\n")
+        self.start = self._source.number
+        if not line:
+            return []
+        fields = line.split("\t")
+        if self._width and len(fields) != self._width and '"' in line:
+            with contextlib.suppress(csv.Error):  # a tab may be inside of quotes
+                return next(csv.reader([line], delimiter="\t", strict=True))
+        self._width = self._width or len(fields)
+        return [field[1:-1].replace('""', '"') if _QUOTED.fullmatch(field) else field for field in fields]
+
+
+class _CommaRows(_Rows):
+    """Rows by commas; quoted fields may have several lines."""
+
+    def __init__(self, source: Source, encoding: str) -> None:
         self._source = source
-        self._reader = csv.reader(self._lines(encoding), delimiter=delimiter, strict=True)
-        self.start = 1
+        self._reader = csv.reader(self._lines(encoding), strict=True)
         self._size = 0
 
     def __next__(self) -> list[str]:
