@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import ssvi
-from ssvi.files.models import ESTIMATORS, SCHEMA
+from ssvi.files.models import SCHEMA, estimators
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "golden"
 def main() -> None:
     """Fit each estimator to a few counts, and keep its file and what must come out of it."""
     counts = np.random.default_rng(0).poisson(0.6, (40, 12))
-    for name in ESTIMATORS:
+    for name in (kind.__name__ for kind in estimators().values()):
         data = (counts > 0).astype(int) if name == "BernoulliMixture" else counts
         model = getattr(ssvi, name)(3, max_iter=2, random_state=1).fit(data)
         words = [f"wörd{i}" for i in range(12)]

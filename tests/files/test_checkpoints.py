@@ -13,8 +13,9 @@ import pytest
 import ssvi
 from ssvi import BernoulliMixture, LatentDirichletAllocation
 from ssvi.files import Checkpoints
-from ssvi.files.models import ESTIMATORS
+from ssvi.files.models import estimators
 
+ESTIMATORS = [kind.__name__ for kind in estimators().values()]
 COUNTS = np.random.default_rng(0).poisson(0.6, (200, 12))
 SETTINGS = {"LatentDirichletAllocation": {}, "BernoulliMixture": {"snapshots": 3}, "GammaProcessNMF": {"polish": 2}}
 

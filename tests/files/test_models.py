@@ -10,10 +10,11 @@ from sklearn.exceptions import NotFittedError
 import ssvi
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
 from ssvi.files import container
-from ssvi.files.models import ESTIMATORS, SCHEMA, describe
+from ssvi.files.models import SCHEMA, describe, estimators
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
 
+ESTIMATORS = [kind.__name__ for kind in estimators().values()]
 COUNTS = np.random.default_rng(0).poisson(0.6, (60, 12))
 GOLDEN = Path(__file__).parent / "golden"
 WORDS = [f"word{i}" for i in range(12)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
@@ -29,7 +29,7 @@ from ssvi.schedules import ConstantSchedule, Schedule
 from ssvi.typing import Array
 
 
-class StochasticEstimator(CallbackSupportMixin, LoopParameters):
+class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     """An estimator whose fit is the engine's loop. Subclasses define their parameters, data and model."""
 
     n_jobs: int | None

@@ -16,12 +16,10 @@ from ssvi.engine import Info
 from ssvi.files import container
 from ssvi.files.codec import Decoder, Encoder
 from ssvi.files.states import check_state
+from ssvi.registry import discover
 
 SCHEMA = 1
 """The version of the form of model files. Files of every earlier version stay readable."""
-
-ESTIMATORS = ("BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation")
-"""The classes that a file may name."""
 
 _WHAT = "a saved model"
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
@@ -29,7 +27,9 @@ _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
 
 def estimators() -> dict[str, Any]:
     """Return the classes that can be fitted and saved, by the names that commands have for them."""
-    return {kind.name: kind for kind in (getattr(ssvi, name) for name in ESTIMATORS)}
+    from ssvi.estimators.base import StochasticEstimator  # which saves itself by way of this module
+
+    return discover("ssvi.estimators", StochasticEstimator)
 
 
 def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str] | None = None) -> None:
@@ -89,9 +89,10 @@ def _restore(text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) ->
         raise ValueError(
             f"its schema is {text.get('schema')!r}, and this version of ssvi ({ssvi.__version__}) knows {SCHEMA}"
         )
-    if text["class"] not in ESTIMATORS:
+    kinds = {kind.__name__: kind for kind in estimators().values()}
+    if text["class"] not in kinds:
         raise ValueError(f"its class is {str(text['class'])[:60]!r}, which ssvi has not")
-    kind, decoder = getattr(ssvi, text["class"]), Decoder(arrays)
+    kind, decoder = kinds[text["class"]], Decoder(arrays)
     parameters, fitted = decoder.decode(text["parameters"]), decoder.decode(text["fitted"])
     for given, known in ((parameters, kind().get_params(deep=False)), (fitted, kind.saved_attributes)):
         unknown = set(given) - set(known)
