@@ -15,6 +15,9 @@ from typer.testing import CliRunner
 import ssvi
 from ssvi.cli import main
 from ssvi.cli.app import app
+from ssvi.cli.inputs import Reading
+from ssvi.cli.training import TrainingDisplay
+from ssvi.cli.use import read_over
 from ssvi.files.models import estimators
 
 WORDS = [f"{theme}{'abcdefgh'[i]}" for theme in ("sport", "music", "law") for i in range(8)]
@@ -88,6 +91,43 @@ def test_transform_and_score_use_the_models_own_words(texts, tmp_path):
     result = _run("score", model, texts, "--json", "--jobs", 1)
     assert json.loads(result.stdout)["documents"] == 300
     assert float(_run("score", model, texts, "--jobs", 1).stdout) == pytest.approx(json.loads(result.stdout)["score"])
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_runs_of_words_and_stop_words_are_those_of_the_fit(tmp_path, kept):
+    """A stop word stands between two words that make a run only if it is left out before runs are made."""
+    texts, model = tmp_path / "texts.txt", tmp_path / "model.ssvi"
+    texts.write_text("tea of the morning\nship at the sea\n" * 30)
+    stop_words = tmp_path / "stop.txt"
+    stop_words.write_text("of\nat\nthe\n")
+    options = ["--ngrams", 2, "--min-df", 1, "--max-df", 1.0, "--stop-words", stop_words, "--max-words", 6]
+    _run("fit", "lda", texts, "--topics", 2, "-o", model, "--passes", 1, "--jobs", 1, "--held-out", 0, *options)
+    if not kept:
+        fitted = ssvi.load(model)
+        del fitted.text_options_
+        fitted.save(model)
+    words = json.loads(_run("topics", model, "--words", 6, "--json").stdout)[0]["words"]
+    assert sorted(words) == ["morning", "sea", "ship", "ship sea", "tea", "tea morning"]
+    estimator = ssvi.load(model)
+    corpus = read_over(estimator, Reading(texts), quiet=True)
+    assert corpus.documents.column_sums().tolist() == [30.0] * 6
+
+
+def test_words_can_be_chosen_by_how_many_documents_have_them(tmp_path):
+    texts, model = tmp_path / "texts.txt", tmp_path / "model.ssvi"
+    texts.write_text("alpha beta gamma\nalpha beta\nalpha delta\nalpha beta gamma\n" * 5)
+    for options, expected in (
+        (["--min-df", 6, "--max-df", 0.8], ["beta", "gamma"]),
+        (["--min-df", 0.6, "--max-df", 1.0], ["alpha", "beta"]),
+        (["--max-df", 16], ["beta", "delta", "gamma"]),
+        (["--max-words", 1, "--max-df", 1.0], ["alpha"]),
+    ):
+        _run("fit", "lda", texts, "--topics", 1, "-o", model, "--passes", 1, "--jobs", 1, "--held-out", 0, *options)
+        assert sorted(ssvi.load(model).vocabulary_) == expected
+    words = tmp_path / "words.txt"
+    words.write_text("gamma\nomega\nalpha\n")
+    _run("fit", "lda", texts, "--topics", 1, "-o", model, "--passes", 1, "--jobs", 1, "--vocabulary", words)
+    assert list(ssvi.load(model).vocabulary_) == ["gamma", "omega", "alpha"]
 
 
 @pytest.mark.parametrize("name", sorted(estimators()))
@@ -194,3 +234,44 @@ def test_an_interrupted_fit_saves_itself_and_says_how_to_go_on(counts, tmp_path,
     _run(*_arguments("lda", counts, tmp_path / "unused", whole), "--passes", 80)
     np.testing.assert_array_equal(ssvi.load(model).components_, ssvi.load(whole).components_)
     assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("step", [7, 22])
+def test_an_interrupt_at_any_step_leaves_something_to_go_on_from(counts, tmp_path, monkeypatch, capsys, step):
+    """In the loop, and in a factorisation's polish, which comes after it and has no checkpoints of its own."""
+    shown, folder, model = TrainingDisplay.__call__, tmp_path / "checkpoints", tmp_path / "model.ssvi"
+
+    def interrupted(self, state, info):
+        if info.step == step:
+            signal.raise_signal(signal.SIGINT)
+        return shown(self, state, info)
+
+    command = ["ssvi", "fit", "gamma_process_nmf", counts, "-k", 3, "--passes", 20, "--output", model, "--jobs", 1,
+               "--quiet", "--set", "tol=0"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", [*map(str, command)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    whole = ssvi.load(model)
+    assert whole.n_batch_iter_ == 30
+    model.unlink()
+    monkeypatch.setattr(sys, "argv", [*map(str, command), "--checkpoint", str(folder)])
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingDisplay, "__call__", interrupted)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 130
+    assert f"stopped after step {min(step, 20)} and saved" in capsys.readouterr().err
+    assert not model.exists()
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--resume"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    np.testing.assert_array_equal(ssvi.load(model).components_, whole.components_)
+
+
+def test_passes_are_counted_by_the_rows_that_are_fitted(counts, tmp_path):
+    result = _run("fit", "lda", counts, "-k", 3, "--passes", 3, "-o", tmp_path / "m.ssvi", "--jobs", 1,
+                  "--held-out", 0, "--early-stopping")  # fmt: skip
+    passes = [line.split(":")[0] for line in result.stderr.splitlines() if line.startswith("pass")]
+    assert passes == ["pass 1", "pass 2", "pass 3"]

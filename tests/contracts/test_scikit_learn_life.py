@@ -6,11 +6,12 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ssvi import GammaProcessNMF, LatentDirichletAllocation
+from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
 from ssvi.files.models import estimators
 
 RNG = np.random.default_rng(0)
@@ -84,6 +85,20 @@ def test_validation_rows_go_through_a_pipeline_as_its_data_do(kind, routing):
     scores = [score for _, score in pipeline["model"].scores_]
     assert len(scores) == 3
     assert scores == [score for _, score in alone.scores_]
+
+
+@TRANSFORMERS
+def test_validation_rows_reach_a_model_in_the_middle_of_a_pipeline(kind, routing):
+    model = kind(2, max_iter=3, batch_size=20, random_state=0).set_fit_request(X_val=True)
+    pipeline = make_pipeline(model, LogisticRegression()).fit(ROWS[:60], np.arange(60) % 2, X_val=ROWS[60:])
+    assert len(pipeline[0].scores_) == 3
+    assert len(model.fit_transform(ROWS[:60], X_val=ROWS[60:])) == 60
+
+
+def test_fit_predict_takes_validation_rows():
+    mixture = BernoulliMixture(2, max_iter=3, random_state=0)
+    assert len(mixture.fit_predict(ROWS[:60], X_val=ROWS[60:])) == 60
+    assert len(mixture.scores_) == 3
 
 
 def test_a_search_routes_validation_rows_and_masks(routing):

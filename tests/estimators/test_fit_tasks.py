@@ -1,5 +1,8 @@
 """scikit-learn's callback protocol, where the installed version has it."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from ssvi import GammaProcessNMF, LatentDirichletAllocation
 from ssvi.estimators import fit_tasks
+from ssvi.files import Checkpoints
 from ssvi.files.models import estimators
 
 callback = pytest.importorskip("sklearn.callback")
@@ -66,12 +70,42 @@ def test_a_callback_can_stop_the_fit_after_a_pass():
     assert recorder.events == _expected(2)
 
 
-def test_a_fit_that_somebody_else_stops_closes_its_tasks():
+@pytest.mark.parametrize("last", [4, 6])
+def test_a_fit_that_somebody_else_stops_closes_its_tasks(last):
+    """In the middle of its second pass, or at its end, after which there is no third."""
     recorder = Recorder()
-    model = LatentDirichletAllocation(2, batch_size=20, callbacks=[lambda state, info: info.step == 4])
+    model = LatentDirichletAllocation(2, batch_size=20, callbacks=[lambda state, info: info.step == last])
     model.set_callbacks(recorder).fit(COUNTS)
     assert recorder.events == _expected(2)
-    assert recorder.scores[1] is None
+    assert (recorder.scores[1] is None) == (last == 4)
+
+
+def test_a_fit_that_stops_early_has_no_further_pass():
+    recorder = Recorder()
+    model = LatentDirichletAllocation(2, batch_size=20, early_stopping=True, n_iter_no_change=1, validation_tol=9.0)
+    model.set_callbacks(recorder).fit(COUNTS, X_val=COUNTS)
+    assert recorder.events == _expected(2)
+
+
+def test_a_fit_that_had_ended_before_has_no_pass_to_tell_of(tmp_path):
+    recorder = Recorder()
+    model = LatentDirichletAllocation(2, max_iter=2, random_state=0, callbacks=[Checkpoints(tmp_path, 1)]).fit(COUNTS)
+    model.set_callbacks(recorder).fit(COUNTS)
+    assert recorder.events == _expected(0)
+
+
+@pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+def test_what_callbacks_are_given_can_be_pickled(kind):
+    class Keeper(Recorder):
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+            clean = copy.copy(fitted_estimator)
+            clean.__dict__ = {name: value for name, value in vars(clean).items() if "callback" not in name}
+            self.events.append(pickle.dumps(clean))
+
+    keeper = Keeper()
+    kind(2, max_iter=2, batch_size=20, random_state=0).set_callbacks(keeper).fit(ROWS)
+    first = next(event for event in keeper.events if isinstance(event, bytes))
+    assert np.isfinite(pickle.loads(first).score(ROWS))
 
 
 def test_callbacks_are_closed_and_the_estimator_unchanged_when_a_fit_fails():
@@ -117,7 +151,7 @@ def test_without_the_protocol_nothing_is_told(monkeypatch):
     class Older:
         pass
 
-    with fit_tasks.fit_tasks(Older(), fit_tasks.Given(0, COUNTS), 3, 1) as tasks:
-        assert tasks == []
+    with fit_tasks.fit_tasks(Older(), fit_tasks.Given(0, COUNTS), None) as told:
+        assert told([len]) == [len]
     monkeypatch.setattr(fit_tasks, "_with_callbacks", None)
     assert fit_tasks.with_callbacks(len) is len

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
 from ssvi.data.documents import Documents
+from ssvi.estimators.loop import Plan
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files import Checkpoints
 from ssvi.files.models import estimators
+from ssvi.global_steps.mean_field import MeanField
+from ssvi.schedules import PowerSchedule, snapshot_steps, whole_step_schedule
 
 RNG = np.random.default_rng(0)
 ROWS = (RNG.random((120, 12)) < RNG.random((2, 12))[RNG.integers(0, 2, 120)]).astype(int)
@@ -37,12 +41,75 @@ def test_a_fit_that_stops_early_keeps_its_best_state(kind):
     if kind is GammaProcessNMF:
         model.set_params(polish=0, merge=None)
     model.fit(TRAIN, X_val=HELD_OUT)
+    best = int(np.argmax([score for _, score in model.scores_]))
     assert len(model.scores_) == 4
-    assert len(model.history_) == 4 * 3
-    assert model.n_iter_ == 4
-    assert model.score(HELD_OUT) == max(score for _, score in model.scores_)
-    assert model.n_batch_iter_ == 3 * (1 + int(np.argmax([score for _, score in model.scores_])))
-    assert np.isfinite(model.bound_) or kind is LatentDirichletAllocation or model.local_step == "gibbs"
+    assert model.score(HELD_OUT) == model.scores_[best][1]
+    assert (model.n_iter_, model.n_batch_iter_) == (best + 1, 3 * (best + 1))
+    assert [info.step for info in model.history_] == list(range(1, 3 * (best + 1) + 1))
+    shorter = clone(model).set_params(early_stopping=False, max_iter=best + 1).fit(TRAIN)
+    for name, lam in shorter._state.parameters.items():
+        np.testing.assert_array_equal(model._state.parameters[name], lam)
+
+
+def _goes_down_after(passes, steps_per_pass=3):
+    """Return a stand-in for a score that is best after so many passes."""
+    return lambda self, data: -float(abs(self._state.step - passes * steps_per_pass))
+
+
+def test_what_comes_after_a_best_state_goes_on_from_there(monkeypatch):
+    """The bound of further steps is that of a fit which had ended at the best state in the first place."""
+    monkeypatch.setattr(LatentDirichletAllocation, "_score", _goes_down_after(2))
+    parameters = {"batch_size": 30, "local_step": "mean_field", "random_state": 1}
+    model = LatentDirichletAllocation(3, max_iter=9, early_stopping=True, n_iter_no_change=2, **parameters)
+    model.fit(TRAIN, X_val=HELD_OUT)
+    assert (len(model.scores_), model.n_batch_iter_) == (4, 6)
+    plain = LatentDirichletAllocation(3, max_iter=2, **parameters).fit(TRAIN)
+    assert model.bound_ == plain.bound_
+    assert model.partial_fit(HELD_OUT).bound_ == plain.partial_fit(HELD_OUT).bound_
+    assert [info.step for info in model.history_] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_factorisation_goes_back_before_it_is_polished(monkeypatch):
+    monkeypatch.setattr(GammaProcessNMF, "_score", _goes_down_after(2))
+    parameters = {"batch_size": 30, "learning_method": "online", "polish": 3, "tol": 0.0, "random_state": 1}
+    model = GammaProcessNMF(3, max_iter=9, early_stopping=True, n_iter_no_change=2, **parameters)
+    model.fit(TRAIN, X_val=HELD_OUT)
+    plain = GammaProcessNMF(3, max_iter=2, **parameters).fit(TRAIN)
+    np.testing.assert_array_equal(model.components_, plain.components_)
+    assert [info.step for info in model.history_] == list(range(1, 10))
+
+
+def test_snapshots_are_of_no_state_after_the_best(monkeypatch):
+    monkeypatch.setattr(BernoulliMixture, "_score", _goes_down_after(5))
+    parameters = {"batch_size": 30, "learning_method": "online", "snapshots": 6, "random_state": 1}
+    model = BernoulliMixture(3, max_iter=9, early_stopping=True, n_iter_no_change=2, **parameters)
+    model.fit(TRAIN, X_val=HELD_OUT)
+    wanted = snapshot_steps(27, 6)
+    assert len(model._snapshots) == sum(step <= 15 for step in wanted) < sum(step <= 21 for step in wanted)
+
+
+@pytest.mark.parametrize("kind", [BernoulliMixture, GammaProcessNMF])
+def test_single_draws_are_not_compared(kind):
+    """Where every step sees all rows the first third replace q by a draw: a fit does not stop or go back there."""
+    model = kind(3, max_iter=100, early_stopping=True, n_iter_no_change=2, validation_tol=10.0, random_state=0)
+    if kind is GammaProcessNMF:
+        model.set_params(polish=0, merge=None)
+    model.fit(TRAIN, X_val=HELD_OUT)
+    whole = sum(whole_step_schedule(100)(step) == 1.0 for step in range(1, 101))
+    assert 30 <= whole <= 34
+    first = -(-(whole + 1) // 2)  # scores come after every second step
+    assert len(model.scores_) == first + 2
+    assert model.history_[-1].step_size < 1.0
+
+
+def test_a_fit_that_settles_between_two_scores_is_scored_where_it_ended():
+    mixture = BernoulliMixture(
+        3, max_iter=500, global_step="mean_field", local_step="exact", tol=1e-3, early_stopping=True, random_state=0
+    ).fit(TRAIN, X_val=HELD_OUT)
+    assert mixture.converged_
+    assert mixture.n_batch_iter_ % 10  # scores come after every tenth step
+    assert mixture.scores_[-1][1] == mixture.score(HELD_OUT)
+    assert len(mixture.scores_) == mixture.n_batch_iter_ // 10 + 1
 
 
 def test_without_rows_of_its_own_a_fit_sets_some_aside_by_its_seed():
@@ -91,7 +158,8 @@ class _Scored:
     ],
 )
 def test_when_a_fit_is_over(scores, over):
-    assert Validation(_Scored(scores), None, passes=10, steps_per_pass=1)._is_over() is over
+    plan = Plan(10, 1, 10, False, MeanField(), PowerSchedule())
+    assert Validation(_Scored(scores), None, plan)._is_over() is over
 
 
 def test_a_second_fit_forgets_the_scores_of_the_first():
@@ -122,7 +190,7 @@ def test_a_fit_that_stops_early_goes_on_from_a_checkpoint_as_if_nothing_had_happ
         )
 
     whole = model().fit(TRAIN, X_val=HELD_OUT)
-    assert len(whole.history_) == 18
+    assert len(whole.scores_) == 6
     keeper = Checkpoints(tmp_path, 1)
     with pytest.raises(_DiesError):
         model(_dies_at(dies), keeper).fit(TRAIN, X_val=HELD_OUT)
@@ -142,16 +210,35 @@ def test_a_fit_that_stops_early_goes_on_from_a_checkpoint_as_if_nothing_had_happ
     ],
     ids=["early stopping", "settled"],
 )
-def test_a_checkpoint_of_the_very_step_that_ended_a_fit_makes_no_further_step(tmp_path, parameters):
+@pytest.mark.parametrize("every", [1, 1000])
+def test_a_fit_that_had_ended_makes_no_further_step(tmp_path, parameters, every):
+    """Its last step is in a checkpoint of its own, whatever `every` is."""
+
     def model(*callbacks):
         return BernoulliMixture(3, max_iter=60, random_state=1, callbacks=callbacks, **parameters)
 
-    whole, keeper = model().fit(TRAIN, X_val=HELD_OUT), Checkpoints(tmp_path, 1)
-    assert len(whole.history_) < 60
+    whole, keeper = model().fit(TRAIN, X_val=HELD_OUT), Checkpoints(tmp_path, every)
     model(keeper).fit(TRAIN, X_val=HELD_OUT)
     resumed = model(keeper).fit(TRAIN, X_val=HELD_OUT)
-    assert keeper.resumed_at == len(whole.history_) == len(resumed.history_)
+    assert keeper.resumed_at < 60
+    assert [score for _, score in resumed.scores_] == [score for _, score in whole.scores_]
+    assert len(resumed.history_) == len(whole.history_)
     np.testing.assert_array_equal(resumed.means_, whole.means_)
+
+
+def test_a_seed_of_chance_is_that_of_the_checkpoint(tmp_path):
+    """It also says which rows were set aside."""
+
+    def model(*callbacks):
+        return LatentDirichletAllocation(3, max_iter=4, batch_size=30, early_stopping=True, callbacks=callbacks)
+
+    keeper = Checkpoints(tmp_path, 1)
+    with pytest.raises(_DiesError):
+        model(_dies_at(5), keeper).fit(TRAIN)
+    resumed = model(keeper).fit(TRAIN)
+    assert keeper.resumed_at == 4
+    whole = model().set_params(random_state=resumed.random_state_).fit(TRAIN)
+    np.testing.assert_array_equal(resumed.components_, whole.components_)
 
 
 def test_a_perplexity_that_settles_does_so_after_a_resume_too(tmp_path):

@@ -86,6 +86,17 @@ def test_names_of_columns_are_kept(tmp_path):
         model.save(tmp_path / "c.ssvi", vocabulary=WORDS[:3])
 
 
+def test_words_of_an_earlier_fit_are_forgotten(tmp_path):
+    model, _ = _fitted("LatentDirichletAllocation")
+    model.save(tmp_path / "a.ssvi", vocabulary=WORDS)
+    loaded = ssvi.load(tmp_path / "a.ssvi")
+    loaded.fit(COUNTS[:, :5]).save(tmp_path / "b.ssvi")
+    assert not hasattr(ssvi.load(tmp_path / "b.ssvi"), "vocabulary_")
+    loaded.vocabulary_ = WORDS
+    with pytest.raises(ValueError, match="the vocabulary has 12 words, and the model 5 columns"):
+        loaded.save(tmp_path / "c.ssvi")
+
+
 def test_large_parameters_are_no_large_sizes(tmp_path):
     model = GammaProcessNMF(2, max_iter=1, inverse_scale=1e6, weight_concentration_prior=1e5).fit(COUNTS)
     model.save(tmp_path / "model.ssvi")

@@ -1,4 +1,5 @@
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,6 +63,13 @@ def test_bounds_are_those_of_the_history(nmf):
     panel = plot_training(nmf, what="bound", smooth=1)
     np.testing.assert_allclose(_line(panel), [(step, bound / 60) for step, bound in kept])
     assert panel.get_ylabel() == "local bound per row"
+
+
+def test_a_model_from_elsewhere_has_no_rows_of_its_first_step(lda):
+    later = [replace(info, step=info.step + 7, documents_seen=info.documents_seen + 500) for info in
+             _history(lda, [30.0, 40.0, 50.0])]  # fmt: skip
+    panel = plot_training(_changed(lda, history_=later), what="bound", smooth=1)
+    np.testing.assert_allclose(_line(panel), [(9, 4.0), (10, 5.0)])
 
 
 def test_bounds_are_averaged_over_a_pass(lda):

@@ -37,6 +37,16 @@ def test_deviations_are_those_of_draws_from_q(kind):
     np.testing.assert_allclose(draws.std(axis=0), parts.deviations[0], rtol=0.25)
 
 
+def test_shares_of_factors_are_shares_of_the_counts():
+    """Against activations times spectra, row by row: the two are estimates of one thing, a hundredth apart at most."""
+    rng = np.random.default_rng(3)
+    spectra = np.kron(np.eye(3), np.full((1, 5), 6.0))
+    counts = rng.poisson(rng.gamma(0.5, [4.0, 1.0, 0.3], (300, 3)) @ spectra)
+    nmf = GammaProcessNMF(8, max_iter=60, random_state=0).fit(counts)
+    found = nmf.transform(counts).sum(axis=0) * nmf.components_.sum(axis=1)
+    np.testing.assert_allclose(nmf.summarize_components()[0], found / found.sum(), atol=0.01)
+
+
 def test_only_components_in_use_are_taken_where_a_model_lets_go_of_some():
     blocks = np.kron(np.eye(2, dtype=int), np.ones((20, 8), dtype=int))
     mixture = BernoulliMixture(6, max_iter=50, random_state=0).fit(blocks)

@@ -43,6 +43,17 @@ def test_the_page_holds_everything_and_loads_nothing(tmp_path):
     assert any(word[0] == "</script><b>&" for part in facts["components"] for word in part["words"])
 
 
+def test_whatever_a_title_or_a_name_holds_the_page_is_whole(tmp_path):
+    names = np.array([f"doc {i} \ud800" for i in range(80)])
+    write_report(_topics(), tmp_path / "r.html", data=COUNTS, names=names, title="{{style}} {{data}}")
+    page = (tmp_path / "r.html").read_text()
+    assert "<title>{{style}} {{data}}</title>" in page
+    assert _data(page)["title"] == "{{style}} {{data}}"
+    assert "color-scheme" in page
+    with pytest.raises(ValueError, match="names has 3 entries, and the data 80 rows"):
+        write_report(_topics(), tmp_path / "r.html", data=COUNTS, names=["a", "b", "c"])
+
+
 def test_rows_that_are_images_are_shown_as_such():
     mixture = BernoulliMixture(3, max_iter=2, random_state=0).fit((COUNTS > 0).astype(int))
     facts = gather_facts(mixture)

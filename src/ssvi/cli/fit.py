@@ -106,9 +106,9 @@ def fit(
         estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
         with _stop_on_interrupt(display, keeper):
             estimator.fit(train, X_val=test)
-    if display.stopped and keeper is not None:
+    if display.stopped and keeper is not None and keeper.files():
         sys.stderr.write(
-            f"ssvi: stopped after step {estimator.n_batch_iter_} and saved in {checkpoint}; "
+            f"ssvi: stopped after step {keeper.last_step} and saved in {checkpoint}; "
             "the same command with --resume goes on.\n"
         )
         raise typer.Exit(_INTERRUPTED)

@@ -28,7 +28,7 @@ class TrainingDisplay:
 
     def __init__(self, estimator: Any, rows: int, *, quiet: bool) -> None:
         self.stopped = False
-        self._estimator, self._rows = estimator, rows
+        self._estimator = estimator
         self._console, self._quiet = Console(stderr=True), quiet
         self._started, self._shown, self._score = time.perf_counter(), 0, ""
         self._bar = Progress(
@@ -58,9 +58,10 @@ class TrainingDisplay:
         if len(scores) > self._shown:
             self._shown, self._score = len(scores), f"score {scores[-1][1]:.4f}"
             if not self._console.is_terminal and not self._quiet:
-                done = info.documents_seen // self._rows
+                done = info.documents_seen // self._estimator._n_distinct
                 self._console.print(f"pass {done}: {self._score}, {self.seconds:.1f} s", highlight=False)
-        self._bar.update(self._task, completed=info.step, score=self._score)
+        total = self._estimator.total_steps(self._estimator._n_distinct)  # it may have set rows aside
+        self._bar.update(self._task, completed=info.step, total=total, score=self._score)
         return self.stopped
 
     def __enter__(self) -> Self:

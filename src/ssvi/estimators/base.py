@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any, ClassVar
@@ -15,9 +15,8 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.threads import Threads
 from ssvi.engine import Callback, Info, Problem, State
-from ssvi.estimators.common import make_seed
 from ssvi.estimators.fit_tasks import CallbackSupportMixin, Given, fit_tasks
-from ssvi.estimators.loop import LoopParameters
+from ssvi.estimators.loop import LoopParameters, Plan
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import save
@@ -25,7 +24,7 @@ from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
 from ssvi.progress import Progress
-from ssvi.schedules import ConstantSchedule, Schedule
+from ssvi.schedules import Schedule
 from ssvi.typing import Array
 
 
@@ -53,6 +52,8 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     """What commands call the model."""
     nouns: ClassVar[tuple[str, str, str]] = ("Components", "component", "feature")
     """How reports speak of the components, of one of them, and of a column of the data."""
+    columns_are_words: ClassVar[bool] = False
+    """Whether a column is a word, and a row of them therefore no image."""
     has_spectra: ClassVar[bool] = False
     """Whether columns and rows have an order that matters, as frequencies and frames do: then curves show them."""
     saved_attributes: ClassVar[tuple[str, ...]] = (
@@ -107,59 +108,79 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _given(self, data: Any, X: Any, y: Any, validation: Any, **metadata: Any) -> tuple[Any, Given]:
-        """Return the data to fit and what the fit was given, with rows of the data set aside if it is to stop by them.
-
-        `validation` is X_val in the form that steps take, or None.
-        """
-        seed = make_seed(self.random_state)
-        if self.early_stopping and validation is None:
-            data, validation = set_aside(data, self.validation_fraction, seed)
-        return data, Given(seed, X, y, validation, metadata)
-
-    def _start(self, data: Any, seed: int) -> None:
-        """Set the state before the first step."""
-        self.random_state_ = seed
+    def _start(self, data: Any) -> None:
+        """Set the state before the first step; the seed is chosen."""
         self.history_, self.scores_, self._n_distinct, self.converged_ = [], [], 0, False
         self._state = engine.init(self._model(), self.random_state_, data)
 
-    def _run(self, data: Any, local_step: LocalStep, given: Given, monitors: Iterable[Callback] = ()) -> None:
+    def _run(self, data: Any, given: Given) -> None:
         """Fit from the start, `max_iter` passes over the data."""
-        self._start(data, given.seed)
-        self._n_distinct, self._ended = len(data), False
-        batch_size = self._batch_size_for(len(data))
-        whole, per_pass = self._is_batch(len(data)), -(-len(data) // batch_size)
-        passes = self._passes_for(len(data))
-        global_step = self._global_step(passes if whole else None)
-        ascent = whole and not global_step.stochastic
-        schedule = ConstantSchedule() if ascent else self._schedule(batch_size, passes if whole else None)
-        scored = [] if given.validation is None else [Validation(self, given.validation, passes, per_pass)]
-        with (
-            self._checkpoints(data if given.validation is None else [data, given.validation]) as keepers,
-            fit_tasks(self, given, passes, per_pass) as tasks,
-            Threads(self.n_jobs) as backend,
-            Progress(passes * per_pass, self.name) as progress,
-        ):
-            settling = [self._settling()] if ascent and self.tol is not None else []
-            watch = self._watch([*scored, *monitors, *settling])
+        self._forget()
+        self.random_state_ = given.seed
+        with self._checkpoints(data, given.validation) as keepers:
+            data, held_out = self._split(data, given.validation)  # by a checkpoint's seed, if there is one
+            if all(keeper.resumed_at is None for keeper in keepers):
+                self._start(data)
+                self._n_distinct = len(data)
+            plan = self._plan(len(data))
+            scored = [] if held_out is None else [Validation(self, held_out, plan)]
+            with fit_tasks(self, given, plan) as told:
+                self._loop(data, plan, [*scored, *self._monitors(data, plan)], keepers, told)
+                whole_fit = self._ended or self._state.step == plan.total
+                if whole_fit:  # and no callback, of the user or of scikit-learn, has stopped it
+                    for keeper in keepers:
+                        keeper.keep_end(self._state)
+                for validation in scored:
+                    validation.end()
+                del self._ended
+                self.n_iter_ = -(-self._state.step // plan.steps_per_pass)
+                self.bound_ = self._bound(data)
+                if whole_fit:
+                    self._finish(data)
+
+    def _loop(
+        self,
+        data: Any,
+        plan: Plan,
+        monitors: Sequence[Callback],
+        keepers: Sequence[Checkpoints],
+        told: Callable[[list[Callback]], list[Callback]],
+    ) -> None:
+        """Take the steps of a fit, until all are taken or somebody says stop."""
+        settling = [self._settling()] if plan.ascent and self.tol is not None else []
+        with Threads(self.n_jobs) as backend, Progress(plan.total, self.name) as progress:
+            watching = self._callbacks(progress, self._watch([*monitors, *settling]))
             self._state = engine.run(
-                self._problem(local_step, global_step, schedule, len(data), backend),
+                self._problem(self._fit_step(data, plan), plan.global_step, plan.schedule, len(data), backend),
                 self._state,
                 data,
-                sweeps=0 if self._ended else passes,
-                batch_size=batch_size,
-                callbacks=[*self._callbacks(progress, watch), *tasks, *keepers],
+                sweeps=0 if self._ended else plan.passes,
+                batch_size=plan.batch_size,
+                callbacks=[*told(watching), *keepers],
             )
-            whole_fit = self.__dict__.pop("_ended") or self._state.step == passes * per_pass
-            self.n_iter_ = -(-self._state.step // per_pass)
-            for validation in scored:
-                validation.restore_best()
-            self.bound_ = self._bound(data)
-            if whole_fit:  # and no callback, of the user or of scikit-learn, has stopped it
-                self._finish(data)
+
+    @abstractmethod
+    def _fit_step(self, data: Any, plan: Plan) -> LocalStep:
+        """Return the local step of a fit."""
+
+    def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
+        """Return what else watches a fit, and may end it."""
+        return []
 
     def _finish(self, data: Any) -> None:
         """Do what is left to do after a loop that ended by itself."""
+
+    def _forget(self) -> None:
+        """Take away what an earlier fit has left behind and this one may not have."""
+        for name in ("vocabulary_", "text_options_", *self.passing_attributes):
+            self.__dict__.pop(name, None)
+        self._ended = False
+
+    def _split(self, data: Any, validation: Any) -> tuple[Any, Any]:
+        """Return the rows to fit and those to score, which are set aside if a fit is to stop by them and has none."""
+        if self.early_stopping and validation is None:
+            return set_aside(data, self.validation_fraction, self.random_state_)
+        return data, validation
 
     def _watch(self, monitors: Sequence[Callback]) -> Callback:
         """Return a callback that asks those by which a fit ends itself, and remembers if one said so."""
@@ -172,14 +193,14 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         return watch
 
     @contextmanager
-    def _checkpoints(self, data: Any) -> Iterator[list[Checkpoints]]:
+    def _checkpoints(self, data: Any, validation: Any) -> Iterator[list[Checkpoints]]:
         """Yield those callbacks that keep checkpoints, after they have set the fit to where it had stopped before.
 
         They are to be called last, when all others have done their part of a step.
         """
         keepers = [callback for callback in self.callbacks or [] if isinstance(callback, Checkpoints)]
         for keeper in keepers:
-            keeper.begin(self, data)
+            keeper.begin(self, data if validation is None else [data, validation])
         try:
             yield keepers
         finally:
@@ -248,13 +269,12 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     def _bound(self, data: Any) -> float:
         """Estimate the ELBO per observed unit, from the local bounds of the last pass (or of what there was of it)."""
         seen, population = self._state.documents_seen, self.history_[-1].population
-        history = [info for info in self.history_ if info.step <= self._state.step]
-        steps = list(takewhile(lambda info: info.documents_seen > seen - len(data), reversed(history)))
+        steps = list(takewhile(lambda info: info.documents_seen > seen - len(data), reversed(self.history_)))
         bounds = [info.bound for info in steps]
         local = sum(bound for bound in bounds if bound is not None)
         if None in bounds:
             return float("nan")
-        documents = min(seen, len(data)) if len(steps) == len(history) else len(data)
+        documents = min(seen, len(data)) if len(steps) == len(self.history_) else len(data)
         whole = local * population / documents + engine.prior_bound(self._model(), self._state.parameters)
         return whole / (population * self._units(data))
 

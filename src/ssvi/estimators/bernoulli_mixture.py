@@ -17,7 +17,6 @@ from ssvi.estimators.common import (
     NUMBERS,
     check_same,
     is_integer,
-    make_global_step,
     make_local_step,
     make_seed,
     positive_pair,
@@ -25,7 +24,8 @@ from ssvi.estimators.common import (
     require_count,
     unchanged_on_error,
 )
-from ssvi.estimators.fit_tasks import with_callbacks
+from ssvi.estimators.fit_tasks import Given, with_callbacks
+from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.global_steps.base import GlobalStep
@@ -80,7 +80,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     snapshots : int
         Keep so many estimates from the last two thirds of a fit by a `global_step` that draws, and average their
         predictions in `score_samples` and `score`: the posterior predictive rather than that of one estimate. It can be
-        much the better density; it takes so many times the memory and the time. 0 for none.
+        much the better density; it takes so many times the memory and the time. 0 for none. A fit that stops early
+        keeps those up to its best state.
     active_share : float
         A component is active if it holds this share of the rows, and half a row at the least.
     early_stopping : bool
@@ -209,9 +210,10 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
             rows = self._rows(X, reset=True)
             validation = None if X_val is None else self._rows(X_val, reset=False)
             self._fitted = self._wanted()
-            rows, given = self._given(rows, X, y, validation)
             self._snapshots: list[tuple[Array, Array]] = []
-            self._run(rows, self._local_step(), given, [self._snapshot_keeper(len(rows))])
+            self._run(rows, Given(make_seed(self.random_state), X, y, validation))
+            taken = sum(step <= self._state.step for step in self._snapshot_steps(self._plan(self._n_distinct)))
+            self._snapshots = self._snapshots[:taken]  # a fit that stopped early may have gone back to an earlier state
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -224,15 +226,16 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
             rows = self._rows(X, reset=first)
             if first:
                 self._fitted = self._wanted()
-                self._start(rows, make_seed(self.random_state))
+                self.random_state_ = make_seed(self.random_state)
+                self._start(rows)
             check_same(self._wanted(), self._fitted)
             self._snapshots = []  # they are of another state
             self._run_further(rows, self._local_step())
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
+    def fit_predict(self, X: Any, y: Any = None, *, X_val: Any = None) -> Any:
         """Fit, then return the same rows' components."""
-        return self.fit(X).predict(X)
+        return self.fit(X, y, X_val=X_val).predict(X)
 
     def predict(self, X: Any) -> Any:
         """Return each row's most probable component."""
@@ -321,11 +324,15 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def _model(self) -> Model:
         return Model(self.n_features_in_, *self._fitted.values())
 
-    def _snapshot_keeper(self, n: int) -> Callback:
-        """Return a callback that keeps estimates of states apart from each other, if any are wanted."""
-        wanted: set[int] = set()
-        if self.snapshots and make_global_step(self.global_step).stochastic:
-            wanted = snapshot_steps(self._passes_for(n) * -(-n // self._batch_size_for(n)), self.snapshots)
+    def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
+        return self._local_step()
+
+    def _snapshot_steps(self, plan: Plan) -> set[int]:
+        """Return the steps after which estimates are kept, apart from each other, if any are wanted."""
+        return snapshot_steps(plan.total, self.snapshots) if self.snapshots and plan.global_step.stochastic else set()
+
+    def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
+        wanted = self._snapshot_steps(plan)
 
         def keep(state: State, info: Info) -> None:
             if info.step in wanted:
@@ -333,7 +340,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
                 parts = model.mean_weights(state.parameters), model.mean_components(state.parameters)
                 self._snapshots.append(parts)
 
-        return keep
+        return [keep]
 
     def _local_step(self) -> LocalStep:
         return make_local_step(self.local_step, Model.name)

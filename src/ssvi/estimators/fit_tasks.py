@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from ssvi.engine import Callback, Info, State
+from ssvi.estimators.loop import Plan
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -36,50 +37,66 @@ class Given:
     seed: int
     X: Any
     y: Any = None
-    validation: Any = None  # X_val, or rows of X that were set aside, in the form that steps take
+    validation: Any = None  # X_val, in the form that steps take
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
 @contextmanager
-def fit_tasks(estimator: Any, given: Given, passes: int, steps_per_pass: int) -> Iterator[list[Callback]]:
-    """Open the task of a fit; yield a callback of the engine that opens and closes the tasks of its passes.
+def fit_tasks(estimator: Any, given: Given, plan: Plan) -> Iterator[Callable[[list[Callback]], list[Callback]]]:
+    """Open the task of a fit; yield what adds to callbacks of the engine one that has a task for each pass.
 
-    There is none to yield where nobody listens, or where the installed scikit-learn has no such callbacks.
+    It adds nothing where nobody listens, or where the installed scikit-learn has no such callbacks.
     """
     if not hasattr(estimator, "_init_callback_context"):
-        yield []
+        yield list
         return
-    root = estimator._init_callback_context(max_subtasks=passes)
+    root = estimator._init_callback_context(max_subtasks=plan.passes)
     told = {"estimator": estimator, "X": given.X, "y": given.y, "metadata": given.metadata}
     root.call_on_fit_task_begin(**told)
-    if hasattr(estimator, "_skl_callbacks"):
-        tasks = _Passes(root, told, passes, steps_per_pass)
-        yield [tasks]
-        tasks.end()
+    is_over = estimator._ended or estimator._state.step == plan.total  # a checkpoint may be of the end
+    if hasattr(estimator, "_skl_callbacks") and not is_over:
+        passes = _Passes(root, told, plan)
+        yield passes.after
+        passes.end()
     else:
-        yield []
+        yield list
     root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: {"_state": estimator._state})
 
 
 class _Passes:
     """The tasks of passes, one after another."""
 
-    def __init__(self, root: Any, told: dict[str, Any], passes: int, steps_per_pass: int) -> None:
-        self._root, self._told = root, told
-        self._steps_per_pass, self._last = steps_per_pass, passes * steps_per_pass
+    def __init__(self, root: Any, told: dict[str, Any], plan: Plan) -> None:
+        self._root, self._told, self._plan = root, told, plan
         self._task: Any = self._begin()
 
-    def __call__(self, state: State, info: Info) -> bool:
+    def after(self, callbacks: list[Callback]) -> list[Callback]:
+        """Return a callback that asks these, and then scikit-learn's: they are told of no pass that is not made."""
+
+        def ask(state: State, info: Info) -> bool:
+            answers = [callback(state, info) for callback in callbacks]  # all are asked
+            stop = any(answers)
+            return self._passed(state, info, stop) or stop
+
+        return [ask]
+
+    def _passed(self, state: State, info: Info, stop: bool) -> bool:
         """Close the task of a pass that is over and open the next; tell whether the fit is to stop."""
-        if info.step % self._steps_per_pass:
+        if info.step % self._plan.steps_per_pass:
             return False
-        attributes = {"_state": state, "n_iter_": info.step // self._steps_per_pass}
-        stop = self._task.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: attributes)
-        self._task = None if stop or info.step == self._last else self._begin()
-        return bool(stop)
+        # Arrays of its own, made if they are asked for: the snapshot of a fit under way cannot be pickled.
+        asked = self._task.call_on_fit_task_end(
+            **self._told,
+            reconstruction_attributes=lambda: {
+                "_state": replace(state, parameters=dict(state.parameters)),
+                "n_iter_": info.step // self._plan.steps_per_pass,
+            },
+        )
+        self._task = None if stop or asked or info.step == self._plan.total else self._begin()
+        return bool(asked)
 
     def end(self) -> None:
-        """Close a task that is still open, because somebody else has stopped the fit."""
+        """Close a task that is still open, because somebody has stopped the fit in the middle of a pass."""
         if self._task is not None:
             self._task.call_on_fit_task_end(**self._told)
 

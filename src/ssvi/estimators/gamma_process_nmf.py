@@ -27,7 +27,8 @@ from ssvi.estimators.common import (
     require,
     unchanged_on_error,
 )
-from ssvi.estimators.fit_tasks import with_callbacks
+from ssvi.estimators.fit_tasks import Given, with_callbacks
+from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
@@ -229,8 +230,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             frames = self._frames(X, mask, reset=True, where="fit")
             validation = None if X_val is None else self._frames(X_val, None, reset=False, where="score")
             self._set_model(frames)
-            frames, given = self._given(frames, X, y, validation, **({} if mask is None else {"mask": mask}))
-            self._run(frames, self._local_step(frames), given)
+            metadata = {} if mask is None else {"mask": mask}
+            self._run(frames, Given(make_seed(self.random_state), X, y, validation, metadata))
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
@@ -243,14 +244,15 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             frames = self._frames(X, mask, reset=first, where="partial_fit")
             if first:
                 self._set_model(frames)
-                self._start(frames, make_seed(self.random_state))
+                self.random_state_ = make_seed(self.random_state)
+                self._start(frames)
             check_same(self._wanted(self._fitted["inverse_scale"]), self._fitted)
             self._run_further(frames, self._local_step(frames))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None, X_val: Any = None) -> Array:
         """Fit, then return the same rows' activations."""
-        return self.fit(X, mask=mask).transform(X, mask=mask)
+        return self.fit(X, y, mask=mask, X_val=X_val).transform(X, mask=mask)
 
     def transform(self, X: Any, *, mask: Any = None) -> Array:
         """Return each row's activations times the weights, rows x K: times `components_` they are the row's mean."""
@@ -297,8 +299,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         rows = self.components_
         sums = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
         shape, rate = np.moveaxis(self._state.parameters["dictionary"], -1, 0)
-        masses = self.weights_ * sums[:, 0]
-        return masses / masses.sum(), rows / sums, np.sqrt(shape) / rate / sums
+        held = self._held()
+        return held / held.sum(), rows / sums, np.sqrt(shape) / rate / sums
 
     def component_weights(self, X: Any) -> Array:
         """Return what `transform` does."""
@@ -369,6 +371,9 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         views = model.statistics(self.weights_, self.components_)
         with Threads(self.n_jobs) as backend:
             return backend.map_reduce(_THOROUGH, model, views, frames, derive_keys(0, len(frames)))
+
+    def _fit_step(self, data: Frames, plan: Plan) -> LocalStep:
+        return self._local_step(data)
 
     def _finish(self, data: Frames) -> None:
         """Join what draws have split, and go on by mean-field steps over all rows."""

@@ -24,7 +24,8 @@ from ssvi.estimators.common import (
     require_count,
     unchanged_on_error,
 )
-from ssvi.estimators.fit_tasks import with_callbacks
+from ssvi.estimators.fit_tasks import Given, with_callbacks
+from ssvi.estimators.loop import Plan
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
@@ -149,6 +150,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     name = LDA.name
     nouns = ("Topics", "topic", "word")
+    columns_are_words = True
     saved_attributes = (
         *StochasticEstimator.saved_attributes,
         "doc_topic_prior_",
@@ -223,10 +225,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             documents = self._documents(X, "fit", reset=True)
             validation = None if X_val is None else self._documents(X_val, "score", reset=False)
             self._set_priors(documents)
-            documents, given = self._given(documents, X, y, validation)
-            local_step = self._local_step(documents, **self._sampling(self._batch_size_for(len(documents))))
-            monitors = [self._perplexity_monitor(documents)] if self.evaluate_every > 0 else []
-            self._run(documents, local_step, given, monitors)
+            self.__dict__.pop("perplexity_history_", None)
+            self._run(documents, Given(make_seed(self.random_state), X, y, validation))
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -239,7 +239,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             documents = self._documents(X, "partial_fit", reset=first)
             if first:
                 self._set_priors(documents)
-                self._start(documents, make_seed(self.random_state))
+                self.random_state_ = make_seed(self.random_state)
+                self._start(documents)
             self._check_same_model()
             local_step = self._local_step(documents, **self._sampling(self._streamed_size()))
             self._run_further(documents, local_step)
@@ -264,9 +265,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         # A table of single-precision counts gets single-precision weights.
         return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
 
-    def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, *, X_val: Any = None, normalize: bool = True) -> Array:
         """Fit, then return the same documents' topic weights."""
-        return self.fit(X).transform(X, normalize=normalize)
+        return self.fit(X, y, X_val=X_val).transform(X, normalize=normalize)
 
     def held_out(self, X: Any) -> HeldOut:
         """Return the log probability of half of each document's words given the other half (document completion).
@@ -422,17 +423,24 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         step.check(documents)
         return step
 
-    def _perplexity_monitor(self, documents: Documents) -> Callback:
+    def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
+        return self._local_step(data, **self._sampling(plan.batch_size))
+
+    def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
+        return [self._perplexity_monitor(data, plan)] if self.evaluate_every > 0 else []
+
+    def _perplexity_monitor(self, documents: Documents, plan: Plan) -> Callback:
         """Return a callback that stops once the perplexity of the training documents changes little."""
-        every = self.evaluate_every * -(-len(documents) // self._batch_size_for(len(documents)))
-        self.perplexity_history_: list[float] = []
+        every = self.evaluate_every * plan.steps_per_pass
+        if not hasattr(self, "perplexity_history_"):  # a checkpoint may have brought one
+            self.perplexity_history_: list[float] = []
 
         def monitor(state: State, info: Info) -> bool:
             if info.step % every:
                 return False
             there = copy.copy(self)
             there._state = state
-            history = self.perplexity_history_  # which a checkpoint may have brought
+            history = self.perplexity_history_
             history.append(float(np.exp(-there._score(documents))))
             return len(history) > 1 and abs(history[-2] - history[-1]) < self.perp_tol
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +11,54 @@ from sklearn.base import BaseEstimator
 from ssvi.estimators.common import is_integer, make_global_step, require, require_count
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi
-from ssvi.schedules import PowerSchedule, Schedule, whole_step_schedule
+from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
 
 _SMALLEST_BATCH = 128
 _STREAMED_BATCH = 1_000  # of `partial_fit`
 _WHOLE_BATCH = 2_000  # "auto" takes no more rows than these at once
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a fit goes over its rows.
+
+    Attributes
+    ----------
+    rows, batch_size, passes : int
+        How many there are, how many a step sees, and how often each is seen.
+    whole : bool
+        Whether every step sees all rows.
+
+    """
+
+    rows: int
+    batch_size: int
+    passes: int
+    whole: bool
+    global_step: GlobalStep
+    schedule: Schedule
+
+    @property
+    def steps_per_pass(self) -> int:
+        """How many steps a pass has."""
+        return -(-self.rows // self.batch_size)
+
+    @property
+    def total(self) -> int:
+        """How many steps there are."""
+        return self.passes * self.steps_per_pass
+
+    @property
+    def ascent(self) -> bool:
+        """Whether this is coordinate ascent: whole steps over all rows, and nothing drawn."""
+        return self.whole and not self.global_step.stochastic
+
+    @property
+    def first_average(self) -> int:
+        """The first step that does not replace lambda: before it a fit that draws is one draw after another."""
+        if self.ascent:
+            return 1
+        return next((step for step in range(1, self.total + 1) if self.schedule(step) < 1.0), self.total + 1)
 
 
 class LoopParameters(BaseEstimator):
@@ -56,7 +99,7 @@ class LoopParameters(BaseEstimator):
             require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
         if self.total_samples is not None:
             require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
-        if self.early_stopping not in (True, False):
+        if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, not {self.early_stopping!r}.")
         require("validation_fraction", self.validation_fraction, lambda v: 0 < v < 1, "above 0 and below 1")
         require("validation_tol", self.validation_tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
@@ -77,7 +120,15 @@ class LoopParameters(BaseEstimator):
 
     def total_steps(self, n: int) -> int:
         """Return how many steps `fit` makes on n rows, if nothing stops it."""
-        return self._passes_for(n) * -(-n // self._batch_size_for(n))
+        return self._plan(n).total
+
+    def _plan(self, n: int) -> Plan:
+        """Return how `fit` goes over n rows."""
+        whole, passes, batch_size = self._is_batch(n), self._passes_for(n), self._batch_size_for(n)
+        global_step = self._global_step(passes if whole else None)
+        ascent = whole and not global_step.stochastic
+        schedule = ConstantSchedule() if ascent else self._schedule(batch_size, passes if whole else None)
+        return Plan(n, batch_size, passes, whole, global_step, schedule)
 
     def _passes_for(self, n: int) -> int:
         """Return how often `fit` goes over n rows."""

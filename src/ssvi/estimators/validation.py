@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ssvi.engine import Info, State
+from ssvi.estimators.loop import Plan
 from ssvi.numerics.random import derive_key
 
 _MOST_SCORES = 50  # in a fit of more passes than that, which are then short ones
@@ -35,49 +36,56 @@ class Validation:
         The estimator that is being fitted.
     rows
         Its validation data, in the form that its steps take.
-    passes, steps_per_pass : int
-        How long the fit will be.
+    plan : Plan
+        How the fit goes.
 
     """
 
-    def __init__(self, estimator: Any, rows: Any, passes: int, steps_per_pass: int) -> None:
+    def __init__(self, estimator: Any, rows: Any, plan: Plan) -> None:
         self._estimator, self._rows = estimator, rows
-        self._every = steps_per_pass * max(1, passes // _MOST_SCORES)
-        self._last = steps_per_pass * passes
+        self._every = plan.steps_per_pass * max(1, plan.passes // _MOST_SCORES)
+        self._total = plan.total
+        # Scores before this one are of single draws: they are kept, and decide nothing.
+        self._first = (plan.first_average - 1) // self._every
 
     def __call__(self, state: State, info: Info) -> bool:
         """Score the rows if it is time to; tell whether the fit is to stop."""
-        if info.step % self._every and info.step != self._last:
+        if info.step % self._every and info.step != self._total:
             return False
-        estimator = self._estimator
-        score = self._score(state)
-        spent = sum(step.seconds for step in estimator.history_)  # a resumed fit goes on counting
-        best = max((score for _, score in estimator.scores_), default=-np.inf)
-        estimator.scores_.append((spent, score))
-        if not estimator.early_stopping:
-            return False
-        if score > best:
-            # The snapshot of a fit under way becomes arrays of its own here.
-            estimator._best_state = replace(state, parameters=dict(state.parameters))
-        return self._is_over()
+        self._score(state)
+        return bool(self._estimator.early_stopping) and self._is_over()
 
-    def restore_best(self) -> None:
-        """Let the best state that was scored be the fit's result."""
-        best = vars(self._estimator).pop("_best_state", None)
+    def end(self) -> None:
+        """Score where a fit has ended, if that was between two scores, and let the best state be its result."""
+        estimator = self._estimator
+        if estimator._state.step != min(self._every * len(estimator.scores_), self._total):
+            self._score(estimator._state)
+        best = vars(estimator).pop("_best_state", None)
         if best is not None:
-            self._estimator._state = best
+            estimator._state = best
+            estimator.history_ = [info for info in estimator.history_ if info.step <= best.step]
 
     def _is_over(self) -> bool:
         """Tell whether the last scores are no better than one before them, by more than a margin."""
-        scores = [score for _, score in self._estimator.scores_]
+        scores = [score for _, score in self._estimator.scores_[self._first :]]
         patience = self._estimator.n_iter_no_change
         if len(scores) <= patience:
             return False
         before = max(scores[:-patience])
         return bool(max(scores[-patience:]) <= before + self._estimator.validation_tol * abs(before))
 
-    def _score(self, state: State) -> float:
-        """Return the score of the rows at a state on the way."""
+    def _score(self, state: State) -> None:
+        """Score the rows at a state on the way, and keep it if it is the best."""
+        estimator = self._estimator
+        score = self._score_at(state)
+        spent = sum(step.seconds for step in estimator.history_)  # a resumed fit goes on counting
+        best = max((score for _, score in estimator.scores_[self._first :]), default=-np.inf)
+        estimator.scores_.append((spent, score))
+        if estimator.early_stopping and len(estimator.scores_) > self._first and score > best:
+            # The snapshot of a fit under way becomes arrays of its own here.
+            estimator._best_state = replace(state, parameters=dict(state.parameters))
+
+    def _score_at(self, state: State) -> float:
         there = copy.copy(self._estimator)
         there._state = state
         score = there._score(self._rows)

@@ -16,7 +16,9 @@ def write_atomically(path: Path, write: Callable[[Any], Any], mode: str = "w") -
     """
     partial = path.with_name(path.name + ".partial")
     try:
-        as_text: dict[str, Any] = {} if "b" in mode else {"newline": "", "encoding": "utf-8"}
+        as_text: dict[str, Any] = (
+            {} if "b" in mode else {"newline": "", "encoding": "utf-8", "errors": "backslashreplace"}
+        )
         with partial.open(mode, **as_text) as file:
             write(file)
             file.flush()

@@ -76,6 +76,11 @@ class Checkpoints:
             self._save(state)
         return self._stop
 
+    def keep_end(self, state: State) -> None:
+        """Save the end of the loop, from which a fit goes on to what comes after it."""
+        if not self.files() or state.step % self.every:
+            self._save(state)
+
     def stop_after_this_step(self) -> None:
         """Ask the fit to save itself and stop when its step is over."""
         self._stop = True
@@ -85,6 +90,12 @@ class Checkpoints:
         if not self.folder.is_dir():
             return []
         return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+
+    @property
+    def last_step(self) -> int | None:
+        """The step of the last checkpoint in the folder."""
+        files = self.files()
+        return int(files[-1].stem.removeprefix("step-")) if files else None
 
     def clear(self) -> None:
         """Remove them all."""

@@ -44,6 +44,8 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = estimator.random_state_
     fitted = {name: getattr(estimator, name) for name in estimator.saved_attributes if hasattr(estimator, name)}
+    if vocabulary is None:
+        vocabulary = fitted.get("vocabulary_")
     if vocabulary is not None:
         fitted["vocabulary_"] = _words(vocabulary, estimator.n_features_in_)
     encoder = Encoder()

@@ -113,7 +113,8 @@ def assemble(
     lda.n_features_in_ = lda._n_words = n_words
     if vocabulary is not None:
         lda.vocabulary_ = check_words(vocabulary, n_words)
-    lda._start(None, past.seed)  # whatever a fit begins with; what is known better comes after
+    lda.random_state_ = past.seed
+    lda._start(None)  # whatever a fit begins with; what is known better comes after
     lda.n_iter_, lda.bound_, lda._n_distinct = past.passes, past.bound, past.documents
     lda._state = State(past.seed, past.steps, past.documents_seen, {"topics": lam})
     return lda

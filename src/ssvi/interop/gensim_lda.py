@@ -90,8 +90,9 @@ def to_gensim(
 def from_gensim(model: Any, topic_word_prior: float | None = None) -> LatentDirichletAllocation:
     """Return a fitted `ssvi.LatentDirichletAllocation` with a gensim model's lambda, alpha, eta and words.
 
-    It goes on by mean-field inference as gensim does, with the step size and the number of documents that `update`
-    would have; to go on by ours, `from_gensim(model).set_params(global_step="ssvi", local_step="gibbs")`.
+    It goes on by mean-field inference as gensim does, with the number of documents that `update` would have and its
+    step sizes, where those seen so far were whole chunks and `update_every` is 1; to go on by ours,
+    `from_gensim(model).set_params(global_step="ssvi", local_step="gibbs")`.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def plot_prototypes(
 
 def _shape(estimator: Any, given: tuple[int, int] | None) -> tuple[int, int]:
     """Return the images' height and width."""
-    if given is None and estimator.nouns[2] == "word":
+    if given is None and estimator.columns_are_words:
         raise ValueError(
             f"plot_prototypes draws rows that are images, and those of a {type(estimator).__name__} are words: use "
             "plot_topics, or say the images' shape=(height, width)."

@@ -68,7 +68,8 @@ def plot_topics(
     for place, panel in enumerate(grid.axes):
         _draw(panel, choice, place, named, words, relevance)
     mark = "; tick: in all data" if relevance < 1.0 else ""
-    grid.label(f"probability of the {choice.column} (line: one standard deviation{mark})", choice.note)
+    weight = "share" if estimator.has_spectra else "probability"
+    grid.label(f"{weight} of the {choice.column} (line: one standard deviation{mark})", choice.note)
     return grid.axes
 
 

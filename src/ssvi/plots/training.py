@@ -103,8 +103,13 @@ def _values(model: Any, what: str) -> tuple[Array, Array]:
 
 def _bounds(model: Any, smooth: int | None) -> tuple[Array, Array]:
     """Return steps and the mean bound per row of so many steps up to each; both are empty if no step has one."""
-    seen = np.diff([0, *(info.documents_seen for info in model.history_)])
-    pairs = [(info, rows) for info, rows in zip(model.history_, seen, strict=True) if info.bound is not None]
+    history = model.history_
+    if history and history[0].step > 1:  # a model from elsewhere: how many rows its first step had is not known
+        before, history = history[0].documents_seen, history[1:]
+    else:
+        before = 0
+    seen = np.diff([before, *(info.documents_seen for info in history)])
+    pairs = [(info, rows) for info, rows in zip(history, seen, strict=True) if info.bound is not None]
     if not pairs:
         return np.zeros(0), np.zeros(0)
     rows = np.array([rows for _, rows in pairs], dtype=float)

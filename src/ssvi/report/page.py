@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -66,7 +67,7 @@ def gather_facts(
     parts = Components.used_by(estimator)
     heading, component, column = estimator.nouns
     distances = parts.distances()
-    size = image_shape(estimator.n_features_in_, shape) if shape or estimator.name != "lda" else None
+    size = image_shape(estimator.n_features_in_, shape) if shape or not estimator.columns_are_words else None
     images = size is not None and size[0] * size[1] <= _MOST_PIXELS
     words, points = column_names(estimator), plane(distances)
     weights = None if data is None else estimator.component_weights(data)
@@ -109,9 +110,8 @@ def render(facts: dict[str, Any]) -> str:
     # Inside a script element only "<" could end the text; JSON has another way to write it.
     data = json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     title = facts["title"].replace("&", "&amp;").replace("<", "&lt;")
-    for mark, text in (("{{title}}", title), ("{{style}}", style), ("{{script}}", script), ("{{data}}", data)):
-        page = page.replace(mark, text, 1)
-    return page
+    parts = {"title": title, "style": style, "script": script, "data": data}
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], page)
 
 
 def _facts(estimator: Any, used: int) -> list[list[str]]:
@@ -131,7 +131,9 @@ def _examples(parts: Components, weights: Array | None, names: Sequence[str] | N
     if weights is None:
         return [[] for _ in parts.shares]
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    called = names or [f"document {row}" for row in range(len(shares))]
+    called = [f"document {row}" for row in range(len(shares))] if names is None else names
+    if len(called) != len(shares):
+        raise ValueError(f"names has {len(called):,} entries, and the data {len(shares):,} rows.")
     result = []
     for k in parts.numbers:
         first = np.argsort(-shares[:, k], kind="stable")[:_DOCUMENTS]
