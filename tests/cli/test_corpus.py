@@ -38,11 +38,18 @@ def test_counts_go_from_format_to_format(name, lines, tmp_path):
 
 
 def test_inspect_tells_what_there_is(lines):
-    facts = json.loads(_run("corpus", "inspect", lines, "--json").stdout)
+    facts = json.loads(_run("corpus", "inspect", lines, "--json", "--max-df", 1).stdout)
     assert (facts["documents"], facts["columns"], facts["total"]) == (3, 3, 7.0)
     assert facts["most_frequent"][0] == "apples"
-    assert "documents: 3" in _run("corpus", "inspect", lines).stdout
+    assert "documents: 3" in _run("corpus", "inspect", lines, "--max-df", 1).stdout
 
 
 def test_formats_are_listed():
-    assert _run("corpus", "formats").stdout.split() == list(FORMATS)
+    lines = _run("corpus", "formats").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(FORMATS)
+    assert ".jsonl, .ndjson (or .gz)" in lines[3]
+
+
+def test_convert_is_for_counts(lines, tmp_path):
+    with pytest.raises(ValueError, match="holds text: `ssvi corpus build` counts its words"):
+        _run("corpus", "convert", lines, tmp_path / "counts.npz")

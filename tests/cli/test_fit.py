@@ -171,7 +171,9 @@ def test_other_parameters_by_name(counts, tmp_path):
 
 def test_mistakes_are_one_line(texts, counts, tmp_path, refused):
     model = tmp_path / "m.ssvi"
-    assert "there is no model 'lad'; there are bernoulli_mixture" in refused("fit", "lad", texts, "-o", model)
+    assert "there is no model 'lad' (did you mean 'lda'?); there are bernoulli_mixture" in refused(
+        "fit", "lad", texts, "-o", model
+    )
     assert "there is no" in refused("fit", "lda", tmp_path / "nothing.txt", "-o", model)
     assert "is a folder" in refused("fit", "lda", texts, "-o", tmp_path)
     assert "there is no folder" in refused("fit", "lda", texts, "-o", tmp_path / "no" / "m.ssvi")
@@ -180,7 +182,8 @@ def test_mistakes_are_one_line(texts, counts, tmp_path, refused):
     assert "is not a saved model" in refused("topics", texts)
     assert not model.exists()
     _run("fit", "lda", counts, "-k", 2, "-o", model, "--passes", 1, "--quiet")
-    assert "24 columns, and the model was fitted to 15" in refused("score", model, texts)
+    sparse.save_npz(tmp_path / "wide.npz", sparse.csr_array(np.ones((3, 24), dtype=np.int32)))
+    assert "24 columns, and the model was fitted to 15" in refused("score", model, tmp_path / "wide.npz")
     assert "must end in .csv or .npy" in refused("transform", model, counts, "-o", tmp_path / "w.txt")
 
 
@@ -275,3 +278,99 @@ def test_passes_are_counted_by_the_rows_that_are_fitted(counts, tmp_path):
                   "--held-out", 0, "--early-stopping")  # fmt: skip
     passes = [line.split(":")[0] for line in result.stderr.splitlines() if line.startswith("pass")]
     assert passes == ["pass 1", "pass 2", "pass 3"]
+
+
+def test_nothing_is_overwritten_but_models(texts, tmp_path, refused):
+    fit = ["fit", "lda", texts, "--topics", 2, "--passes", 1, "--jobs", 1, "--quiet", "-o"]
+    before = texts.read_bytes()
+    assert "is what is to be read: give the result another name" in refused(*fit, texts)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    assert "is there already and is no model" in refused(*fit, notes)
+    assert "is no ordinary file" in refused(*fit, "/dev/null")
+    assert (texts.read_bytes(), notes.read_text()) == (before, "mine")
+    model, link = tmp_path / "model.ssvi", tmp_path / "link.ssvi"
+    _run(*fit, model)
+    link.symlink_to(model)
+    _run(*fit, link, "--seed", 5)
+    assert link.is_symlink()
+    assert ssvi.load(model).random_state_ == 5
+    assert "must end in .html" in refused("report", model, "-o", model)
+    assert "there is no folder" in refused("report", model, "-o", tmp_path / "none" / "r.html")
+    assert "there is no folder" in refused("transform", model, texts, "-o", tmp_path / "none" / "w.csv")
+
+
+def test_a_fit_that_is_stopped_does_not_take_the_place_of_a_whole_one(counts, tmp_path, monkeypatch, capsys):
+    model = tmp_path / "model.ssvi"
+    command = ["ssvi", "fit", "lda", str(counts), "-k", "2", "--passes", "4", "-o", str(model), "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit):
+        main()
+    before = model.read_bytes()
+    monkeypatch.setattr(TrainingDisplay, "__call__", lambda self, state, info: self.stop() or True)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert "stopped-model.ssvi: lda" in capsys.readouterr().out
+    assert model.read_bytes() == before
+    assert ssvi.load(tmp_path / "stopped-model.ssvi").n_batch_iter_ == 1
+
+
+def test_options_of_text_are_not_for_counts(counts, tmp_path, refused):
+    line = refused("fit", "lda", counts, "-o", tmp_path / "m.ssvi", "--max-words", 5, "--min-df", 3)
+    assert "holds counts, and --min-df, --max-words is for text" in line
+
+
+def test_words_can_be_given_to_a_model_that_has_none(texts, counts, tmp_path, refused):
+    model, words = tmp_path / "m.ssvi", tmp_path / "words.txt"
+    result = _run("fit", "lda", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model)
+    assert "columns have numbers and no words" in result.stdout
+    words.write_text("\n".join(f"gene{i}" for i in range(15)))
+    lines = _run("topics", model, "--vocabulary", words, "--words", 3).stdout.splitlines()
+    assert len(lines) == 2
+    assert all(word.startswith("gene") for word in lines[0].split("\t")[2].split())
+    _run("report", model, "--vocabulary", words, "-o", tmp_path / "r.html")
+    assert "gene7" in (tmp_path / "r.html").read_text()
+    assert "this model has no words, so it cannot read the text" in refused("score", model, texts)
+    words.write_text("a\nb\n")
+    assert "has 2 words, and the model 15 columns" in refused("topics", model, "--vocabulary", words)
+
+
+def test_weights_can_go_to_standard_output(counts, tmp_path):
+    model = tmp_path / "m.ssvi"
+    _run("fit", "lda", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet")
+    lines = _run("transform", model, counts, "-o", "-", "--quiet").stdout.splitlines()
+    assert lines[0] == "document,component_0,component_1"
+    assert len(lines) == 201
+
+
+def test_components_in_use_are_told(tmp_path):
+    rows = np.kron(np.eye(2, dtype=np.int32), np.ones((30, 8), dtype=np.int32))
+    sparse.save_npz(tmp_path / "rows.npz", sparse.csr_array(rows))
+    model = tmp_path / "m.ssvi"
+    result = _run("fit", "bernoulli_mixture", tmp_path / "rows.npz", "-k", 6, "--passes", 50, "--jobs", 1, "-o", model,
+                  "--held-out", 0)  # fmt: skip
+    assert "bernoulli_mixture, 2 of 6 components, fitted to 60 x 16" in result.stdout
+    about = json.loads(_run("info", model, "--json").stdout)
+    assert (about["components"], about["in_use"], about["documents"]) == (6, 2, 60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "n_components=7"], "--set is not for n_components: that is --topics or --components"),
+        (["--set", "topic_word_pior=1"], "lda has no parameter 'topic_word_pior' (did you mean 'topic_word_prior'?)"),
+        (["--set", "snapshots"], "--set takes name=value"),
+        (["--stop-words", "german"], "--stop-words is english, none, or a file of words, and there is no file german"),
+        (["--topics", "2000000000"], "take about"),
+        (["--min-df", "500"], "no word is in at least 500 and at most 0.5 of its documents"),
+        (["--column", "x", "--format", "csv"], "--column"),
+    ],
+)
+def test_mistakes_in_options_of_a_fit(texts, tmp_path, refused, arguments, message):
+    assert message in refused("fit", "lda", texts, "-o", tmp_path / "m.ssvi", *arguments)
+
+
+def test_what_the_system_says_has_no_numbers(tmp_path, refused):
+    assert refused("topics", tmp_path / "none.ssvi") == f"ssvi: {tmp_path / 'none.ssvi'}: No such file or directory."
+    assert "Is a directory" in refused("topics", tmp_path)

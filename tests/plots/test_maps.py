@@ -5,8 +5,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from ssvi.plots import plot_map, plot_similarity
-from ssvi.plots.room import place_texts, spread
-from ssvi.report.components import Components, plane
+from ssvi.plots.room import place_texts
+from ssvi.report.components import Components, plane, spread
 
 NAMES = [f"word{column}" for column in range(16)]
 

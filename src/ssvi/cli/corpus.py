@@ -29,10 +29,10 @@ def build(
     column: inputs.Column = None,
     vocabulary: inputs.Vocabulary = None,
     encoding: inputs.Encoding = "utf-8",
-    stop_words: inputs.StopWords = "english",
-    ngrams: inputs.Ngrams = 1,
-    min_df: inputs.MinDf = 2,
-    max_df: inputs.MaxDf = 0.5,
+    stop_words: inputs.StopWords = None,
+    ngrams: inputs.Ngrams = None,
+    min_df: inputs.MinDf = None,
+    max_df: inputs.MaxDf = None,
     max_words: inputs.MaxWords = None,
     output_format: Annotated[str | None, typer.Option(help="npz, mtx, uci or ldac, if the name does not tell.")] = None,
     quiet: inputs.Quiet = False,
@@ -42,7 +42,7 @@ def build(
     Example: ssvi corpus build articles.jsonl --max-words 20000 --output articles.npz
     """
     text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
-    _write(inputs.Reading(source, format, column, vocabulary, encoding, text), output, output_format, quiet=quiet)
+    _write(inputs.Reading(source, format, column, vocabulary, encoding, **text), output, output_format, quiet=quiet)
 
 
 @corpus_app.command()
@@ -58,7 +58,7 @@ def convert(
 
     Example: ssvi corpus convert docword.nips.txt.gz nips.npz
     """
-    _write(inputs.Reading(source, format, None, vocabulary), output, output_format, quiet=quiet)
+    _write(inputs.Reading(source, format, None, vocabulary), output, output_format, quiet=quiet, counts_only=True)
 
 
 @corpus_app.command()
@@ -68,13 +68,21 @@ def inspect(
     column: inputs.Column = None,
     vocabulary: inputs.Vocabulary = None,
     encoding: inputs.Encoding = "utf-8",
+    stop_words: inputs.StopWords = None,
+    ngrams: inputs.Ngrams = None,
+    min_df: inputs.MinDf = None,
+    max_df: inputs.MaxDf = None,
+    max_words: inputs.MaxWords = None,
     as_json: inputs.AsJson = False,
 ) -> None:
     """Print how many documents and words there are, how long documents are, and the most frequent words.
 
+    Text becomes words as it does for `ssvi fit`, with the same options.
+
     Example: ssvi corpus inspect articles.jsonl
     """
-    corpus = inputs.Reading(source, format, column, vocabulary, encoding).read(quiet=as_json)
+    text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
+    corpus = inputs.Reading(source, format, column, vocabulary, encoding, **text).read(quiet=as_json)
     documents, lengths, sums = corpus.documents, corpus.documents.lengths(), corpus.documents.column_sums()
     top = np.argsort(-sums, kind="stable")[:10]
     facts = {
@@ -102,15 +110,21 @@ def formats() -> None:
     Example: ssvi corpus formats
     """
     from ssvi.data.readers import FORMATS
+    from ssvi.data.readers.base import ENDINGS
 
     for name in FORMATS:
-        typer.echo(name)
+        typer.echo(f"{name:<10}{ENDINGS[name]}")
 
 
-def _write(reading: inputs.Reading, output: Path, format: str | None, *, quiet: bool) -> None:
+def _write(
+    reading: inputs.Reading, output: Path, format: str | None, *, quiet: bool, counts_only: bool = False
+) -> None:
     from ssvi.data.readers import write_corpus
 
+    inputs.check_output(output, reading.path)
     corpus = reading.read(quiet=quiet)
+    if counts_only and corpus.text is not None:
+        raise ValueError(f"{reading.path} holds text: `ssvi corpus build` counts its words.")
     write_corpus(corpus, output, format)
     if not quiet:
         typer.echo(f"{output}: {len(corpus.documents):,} documents over {corpus.documents.n_words:,} words")

@@ -14,9 +14,10 @@ import numpy as np
 import typer
 
 from ssvi.cli import inputs
+from ssvi.cli.parameters import check_memory, make_estimator
 from ssvi.cli.training import TrainingDisplay
 from ssvi.files.checkpoints import Checkpoints
-from ssvi.files.models import estimators
+from ssvi.files.models import describe, estimators, vocabulary_of
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
@@ -79,10 +80,10 @@ def fit(
     column: inputs.Column = None,
     vocabulary: inputs.Vocabulary = None,
     encoding: inputs.Encoding = "utf-8",
-    stop_words: inputs.StopWords = "english",
-    ngrams: inputs.Ngrams = 1,
-    min_df: inputs.MinDf = 2,
-    max_df: inputs.MaxDf = 0.5,
+    stop_words: inputs.StopWords = None,
+    ngrams: inputs.Ngrams = None,
+    min_df: inputs.MinDf = None,
+    max_df: inputs.MaxDf = None,
     max_words: inputs.MaxWords = None,
     checkpoint: Annotated[Path | None, _of_checkpoints(help="A folder for checkpoints.")] = None,
     every: Annotated[int, _of_checkpoints(min=1, help="Steps between checkpoints.")] = 50,
@@ -94,12 +95,15 @@ def fit(
 
     Example: ssvi fit lda articles.jsonl --topics 50 --output topics.ssvi
     """
-    estimator = _estimator(model, parameter or [], n_components=components, global_step=global_step,
+    estimator = make_estimator(model, parameter or [], n_components=components, global_step=global_step,
                            local_step=local_step, max_iter=passes, batch_size=batch_size, random_state=seed,
                            n_jobs=jobs, early_stopping=early_stopping)  # fmt: skip
-    _check_folders(output, checkpoint, resume=resume)
+    inputs.check_output(output, source, vocabulary)
+    _check_model(output)
+    _check_folder(checkpoint, resume=resume)
     text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
-    corpus = inputs.Reading(source, format, column, vocabulary, encoding, text).read(quiet=quiet or as_json)
+    corpus = inputs.Reading(source, format, column, vocabulary, encoding, **text).read(quiet=quiet or as_json)
+    check_memory(estimator, corpus.documents.n_words)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
     with TrainingDisplay(estimator, train.shape[0], quiet=quiet or as_json) as display:
@@ -114,46 +118,31 @@ def fit(
         raise typer.Exit(_INTERRUPTED)
     if corpus.text is not None:
         estimator.text_options_ = corpus.text.kept()
-    estimator.save(output, corpus.vocabulary)
+    if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
+        output = output.with_name(f"stopped-{output.name}")
+    if corpus.vocabulary is not None:
+        estimator.vocabulary_ = corpus.vocabulary
+    estimator.save(output)
     if keeper is not None:
         keeper.clear()
     score = None if test is None else estimator.score(test)
-    _report(estimator, output, train.shape, score, display, quiet=quiet, as_json=as_json)
+    _report(estimator, output, score, display, quiet=quiet, as_json=as_json)
     if display.stopped:
         sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be gone on with.\n")
         raise typer.Exit(_INTERRUPTED)
 
 
-def _estimator(model: str, extra: list[str], **given: Any) -> Any:
-    """Return the estimator that the options describe."""
-    known = estimators()
-    if model not in known:
-        raise ValueError(f"there is no model {model!r}; there are {', '.join(known)}.")
-    estimator = known[model]()
-    for pair in extra:
-        name, separator, value = pair.partition("=")
-        if not separator or name not in estimator.get_params() or name == "callbacks":
-            names = ", ".join(name for name in estimator.get_params() if name != "callbacks")
-            raise ValueError(f"--set takes name=value with one of {names}, not {pair!r}.")
-        given[name] = _value(value)
-    return estimator.set_params(**{name: value for name, value in given.items() if value is not None})
+def _check_model(output: Path) -> None:
+    """Refuse to replace anything but a model."""
+    if output.is_file():
+        try:
+            describe(output)
+        except ValueError:
+            raise ValueError(f"{output} is there already and is no model: remove it, or give another name.") from None
 
 
-def _value(text: str) -> Any:
-    """Return a number, list or truth value that a text stands for, or the text."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return np.array(value, dtype=float) if isinstance(value, list) else value
-
-
-def _check_folders(output: Path, checkpoint: Path | None, *, resume: bool) -> None:
-    """Find out before the fit whether its result has a place, and whether a folder of checkpoints is in use."""
-    if output.is_dir():
-        raise ValueError(f"{output} is a folder: --output is the file to write.")
-    if not output.parent.is_dir():
-        raise ValueError(f"there is no folder {output.parent} to write {output.name} to.")
+def _check_folder(checkpoint: Path | None, *, resume: bool) -> None:
+    """Find out before the fit whether a folder of checkpoints is in use."""
     if resume and checkpoint is None:
         raise ValueError("--resume goes on from --checkpoint FOLDER, which is not given.")
     if checkpoint is not None and not resume and Checkpoints(checkpoint).files():
@@ -190,26 +179,23 @@ def _stop_on_interrupt(display: TrainingDisplay, keeper: Checkpoints | None) -> 
 
 
 def _report(
-    estimator: Any,
-    output: Path,
-    shape: tuple[int, int],
-    score: float | None,
-    display: TrainingDisplay,
-    *,
-    quiet: bool,
-    as_json: bool,
+    estimator: Any, output: Path, score: float | None, display: TrainingDisplay, *, quiet: bool, as_json: bool
 ) -> None:
     """Say what was fitted and where it is."""
-    seconds = display.seconds
+    rows, columns, seconds = estimator._n_distinct, estimator.n_features_in_, display.seconds
+    used = getattr(estimator, "n_active_", estimator.n_components)
     if as_json:
         facts = {
-            "output": str(output), "model": estimator.name, "documents": shape[0], "columns": shape[1],
-            "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
+            "output": str(output), "model": estimator.name, "components": estimator.n_components, "in_use": used,
+            "documents": rows, "columns": columns, "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3),
+            "held_out_score": score,
         }  # fmt: skip
         typer.echo(json.dumps(facts))
     elif not quiet:
+        count = f"{used} of {estimator.n_components}" if used != estimator.n_components else f"{used}"
         scored = "" if score is None else f", held-out score {score:.4f}"
+        named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
         typer.echo(
-            f"{output}: {estimator.name}, {estimator.n_components} components, fitted to {shape[0]:,} x {shape[1]:,} "
-            f"in {estimator.n_batch_iter_} steps, {seconds:.1f} s{scored}"
+            f"{output}: {estimator.name}, {count} components, fitted to {rows:,} x {columns:,} "
+            f"in {estimator.n_batch_iter_} steps, {seconds:.1f} s{scored}{named}"
         )

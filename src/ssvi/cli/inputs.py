@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,11 +51,24 @@ Format = Annotated[
 Column = Annotated[str | None, _of_input(help="Column or key of the text in tables and JSON lines.")]
 Vocabulary = Annotated[Path | None, _of_input(help="The words to count, one a line.")]
 Encoding = Annotated[str, _of_input(help="Of text.")]
-StopWords = Annotated[str, _of_text(help="english, none, or a file of words, one a line.")]
-Ngrams = Annotated[int, _of_text(min=1, max=20, help="The longest run of words that is a term.")]
-MinDf = Annotated[float, _of_text(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).")]
-MaxDf = Annotated[float, _of_text(min=0.0, help="Leave out words of more documents (to 1: a share of them).")]
+StopWords = Annotated[
+    str | None, _of_text(help="english, none, or a file of words, one a line.", show_default="english")
+]
+Ngrams = Annotated[
+    int | None, _of_text(min=1, max=20, help="The longest run of words that is a term.", show_default="1")
+]
+MinDf = Annotated[
+    float | None,
+    _of_text(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).", show_default="2"),
+]
+MaxDf = Annotated[
+    float | None,
+    _of_text(min=0.0, help="Leave out words of more documents (to 1: a share of them).", show_default="0.5"),
+]
 MaxWords = Annotated[int | None, _of_text(min=1, help="Keep so many words, the most frequent.")]
+ColumnNames = Annotated[
+    Path | None, typer.Option("--vocabulary", help="Words of the columns, one a line, for a model that has none.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for scripts.")]
 
@@ -69,13 +83,15 @@ class Reading:
     vocabulary: Path | None = None
     encoding: str = "utf-8"
     text: Any = None
+    given: tuple[str, ...] = ()
+    """Options that are for text only."""
 
     def read(self, *, quiet: bool) -> Corpus:
         """Read it, with a bar if it takes a while."""
         from ssvi.data.readers import TextOptions, read_corpus
 
         with bar(f"reading {self.path.name}", quiet=quiet) as advance:
-            return read_corpus(
+            corpus = read_corpus(
                 self.path,
                 format=self.format,
                 column=self.column,
@@ -84,32 +100,53 @@ class Reading:
                 progress=advance,
                 encoding=self.encoding,
             )
+        if corpus.text is None and self.given:
+            raise ValueError(f"{self.path} holds counts, and {', '.join(self.given)} is for text: leave it out.")
+        return corpus
 
     def over(self, estimator: Any) -> Reading:
         """Return how to read it over the words of a fitted model, where it has words."""
         from ssvi.data.readers import TextOptions
+        from ssvi.data.readers.base import TEXT_FORMATS, guess_format
 
         words = vocabulary_of(estimator)
         if words is None:
+            if (self.format or guess_format(self.path)) in TEXT_FORMATS:
+                raise ValueError(f"this model has no words, so it cannot read the text of {self.path}: give it counts.")
             return self
         text = TextOptions.for_words(words, getattr(estimator, "text_options_", None))
         return dataclasses.replace(self, text=text)
 
 
-def text_options(stop_words: str, ngrams: int, min_df: float, max_df: float, max_words: int | None) -> Any:
-    """Return how text becomes words, from the options of a command."""
-    from ssvi.data.readers import TextOptions, read_vocabulary
+def text_options(
+    stop_words: str | None, ngrams: int | None, min_df: float | None, max_df: float | None, max_words: int | None
+) -> dict[str, Any]:
+    """Return how text becomes words, from the options of a command, and which were given: parts of a Reading."""
+    from ssvi.data.readers import TextOptions
 
-    words: Any = {"english": "english", "none": None}.get(stop_words, stop_words)
-    if isinstance(words, str) and words != "english":
-        words = tuple(read_vocabulary(Path(words), "utf-8"))
-    return TextOptions(
-        stop_words=words,
-        ngram_range=(1, ngrams),
-        min_df=int(min_df) if min_df >= 1 else min_df,
-        max_df=int(max_df) if max_df > 1 else max_df,
+    options = {
+        "--stop-words": stop_words, "--ngrams": ngrams, "--min-df": min_df, "--max-df": max_df, "--max-words": max_words
+    }  # fmt: skip
+    least, most = 2.0 if min_df is None else min_df, 0.5 if max_df is None else max_df
+    text = TextOptions(
+        stop_words=_stop_words(stop_words or "english"),
+        ngram_range=(1, ngrams or 1),
+        min_df=int(least) if least >= 1 else least,
+        max_df=int(most) if most > 1 else most,
         max_features=max_words,
     )
+    return {"text": text, "given": tuple(name for name, value in options.items() if value is not None)}
+
+
+def _stop_words(choice: str) -> Any:
+    """Return the words to leave out: a list that is known, none, or those of a file."""
+    from ssvi.data.readers import read_vocabulary
+
+    if choice in ("english", "none"):
+        return {"english": "english", "none": None}[choice]
+    if not Path(choice).is_file():
+        raise ValueError(f"--stop-words is english, none, or a file of words, and there is no file {choice}.")
+    return tuple(read_vocabulary(Path(choice), "utf-8"))
 
 
 @contextmanager
@@ -131,3 +168,33 @@ def bar(label: str, *, quiet: bool, counted: ProgressColumn | None = None) -> It
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
         task = progress.add_task(label, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def check_output(output: Path, *sources: Path | None) -> None:
+    """Find out before the work whether its result has a place, and whether it would take that of something else."""
+    if output.is_dir():
+        raise ValueError(f"{output} is a folder: --output is the file to write.")
+    if not output.parent.is_dir():
+        raise ValueError(f"there is no folder {output.parent} to write {output.name} to.")
+    if output.exists() and not output.is_file():
+        raise ValueError(f"{output} is no ordinary file: give another name.")
+    if any(
+        source is not None and source.exists() and output.exists() and output.samefile(source) for source in sources
+    ):
+        raise ValueError(f"{output} is what is to be read: give the result another name.")
+    if not os.access(output.parent, os.W_OK):
+        raise ValueError(f"{output.parent} cannot be written to: give another folder.")
+
+
+def named(estimator: Any, vocabulary: Path | None) -> Any:
+    """Return a model with the words of a file, if one is given."""
+    if vocabulary is not None:
+        from ssvi.data.readers import read_vocabulary
+
+        words = read_vocabulary(vocabulary)
+        if len(words) != estimator.n_features_in_:
+            raise ValueError(
+                f"{vocabulary} has {len(words):,} words, and the model {estimator.n_features_in_:,} columns."
+            )
+        estimator.vocabulary_ = words
+    return estimator

@@ -22,6 +22,7 @@ def report(
     shape: Annotated[
         str | None, typer.Option(help="Of rows that are images, as HEIGHTxWIDTH; squares are seen.")
     ] = None,
+    vocabulary: inputs.ColumnNames = None,
     title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
     quiet: inputs.Quiet = False,
 ) -> None:
@@ -31,7 +32,10 @@ def report(
     """
     from ssvi.report import write_report
 
-    estimator, names, data = load(model), None, None
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--output must end in .html, not {output.name!r}.")
+    inputs.check_output(output, model, corpus)
+    estimator, names, data = inputs.named(load(model), vocabulary), None, None
     if corpus is not None:
         documents = read_over(estimator, inputs.Reading(corpus, format, column, None, encoding), quiet=quiet)
         data, names = documents.documents.to_matrix(), documents.names

@@ -41,7 +41,8 @@ class TrainingDisplay:
             console=self._console,
             disable=quiet or not self._console.is_terminal,
         )
-        self._task = self._bar.add_task(estimator.name, total=estimator.total_steps(rows), score="")
+        label = f"{estimator.name} (a first fit compiles its kernels)"
+        self._task = self._bar.add_task(label, total=estimator.total_steps(rows), score="")
 
     @property
     def seconds(self) -> float:
@@ -61,10 +62,15 @@ class TrainingDisplay:
                 done = info.documents_seen // self._estimator._n_distinct
                 self._console.print(f"pass {done}: {self._score}, {self.seconds:.1f} s", highlight=False)
         total = self._estimator.total_steps(self._estimator._n_distinct)  # it may have set rows aside
-        self._bar.update(self._task, completed=info.step, total=total, score=self._score)
+        self._bar.update(
+            self._task, description=self._estimator.name, completed=info.step, total=total, score=self._score
+        )
         return self.stopped
 
     def __enter__(self) -> Self:
+        if not self._console.is_terminal and not self._quiet:
+            name = self._estimator.name
+            self._console.print(f"fitting {name} (a first fit on a machine compiles its kernels)", highlight=False)
         self._bar.start()
         return self
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")
 def topics(
     model: ModelFile,
     words: Annotated[int, typer.Option(min=1, help="Words of each topic.")] = 10,
+    vocabulary: inputs.ColumnNames = None,
     as_json: inputs.AsJson = False,
 ) -> None:
     """Print the topics of a model, or the components it uses, the largest first, with their most probable words.
@@ -31,13 +33,17 @@ def topics(
     Example: ssvi topics topics.ssvi --words 12
     """
     estimator = load(model)
-    parts, names = Components.used_by(estimator), column_names(estimator)
+    parts, names = Components.used_by(estimator), column_names(inputs.named(estimator, vocabulary))
     lines: list[dict[str, Any]] = []
     for number, share, row in zip(parts.numbers, parts.shares, parts.rows, strict=True):
         top = np.argsort(-row, kind="stable")[:words]
         lines.append({"component": int(number), "share": float(share), "words": [names[v] for v in top]})
     if as_json:
         typer.echo(json.dumps(lines, ensure_ascii=False))
+        return
+    if not sys.stdout.isatty():  # for other programs: a line each, by tabs
+        for line in lines:
+            typer.echo(f"{line['component']}\t{line['share']:.4f}\t{' '.join(line['words'])}")
         return
     print_table(
         f"{model.name}: {estimator.name}",
@@ -49,7 +55,9 @@ def topics(
 def transform(
     model: ModelFile,
     source: inputs.Input,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .npy file to write.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="A .csv or .npy file to write, or - for CSV on the screen.")
+    ],
     format: inputs.Format = None,
     column: inputs.Column = None,
     encoding: inputs.Encoding = "utf-8",
@@ -60,16 +68,20 @@ def transform(
 
     Example: ssvi transform topics.ssvi new.jsonl --output weights.csv
     """
-    if output.suffix not in (".csv", ".npy"):
-        raise ValueError(f"--output must end in .csv or .npy, not {output.suffix or 'nothing'!r}.")
+    if str(output) != "-":
+        if output.suffix not in (".csv", ".npy"):
+            raise ValueError(f"--output must end in .csv or .npy, or be - for standard output, not {output.name!r}.")
+        inputs.check_output(output, model, source)
     estimator = load(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
     weights = _weights(estimator, corpus.documents.to_matrix(), quiet=quiet)
+    if str(output) == "-":
+        _write_rows(sys.stdout, _names(corpus), weights)
+        return
     if output.suffix == ".npy":
         write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
     else:
-        names = corpus.names or tuple(str(row) for row in range(len(weights)))
-        write_atomically(output, lambda file: _write_rows(file, names, weights))
+        write_atomically(output, lambda file: _write_rows(file, _names(corpus), weights))
     if not quiet:
         typer.echo(f"{output}: {len(weights):,} documents x {weights.shape[1]:,} components")
 
@@ -111,11 +123,16 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
         "file": str(model),
         "class": about["class"],
         "schema": about["schema"],
+        "documents": estimator._n_distinct,
         "columns": estimator.n_features_in_,
         "vocabulary": vocabulary_of(estimator) is not None,
+        "components": estimator.n_components,
+        "in_use": getattr(estimator, "n_active_", estimator.n_components),
+        "held_out_score": estimator.scores_[-1][1] if getattr(estimator, "scores_", []) else None,
         "seed": estimator.random_state_,
         "steps": estimator.n_batch_iter_,
         "seconds": round(sum(step.seconds for step in estimator.history_), 3),
+        "text": getattr(estimator, "text_options_", None),
         "parameters": {name: _plain(value) for name, value in parameters.items()},
         "versions": about["versions"],
     }
@@ -144,6 +161,10 @@ def _weights(estimator: Any, matrix: Any, *, quiet: bool) -> Any:
             parts.append(estimator.component_weights(matrix[start : start + _ROWS_AT_ONCE]))
             advance(min(start + _ROWS_AT_ONCE, rows), rows)
     return np.concatenate(parts)
+
+
+def _names(corpus: Any) -> tuple[str, ...]:
+    return corpus.names or tuple(str(row) for row in range(len(corpus.documents)))
 
 
 def _write_rows(file: Any, names: tuple[str, ...], weights: Any) -> None:

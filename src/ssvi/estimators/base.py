@@ -135,8 +135,9 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
                 del self._ended
                 self.n_iter_ = -(-self._state.step // plan.steps_per_pass)
                 self.bound_ = self._bound(data)
-                if whole_fit:
-                    self._finish(data)
+                if whole_fit and self._finish(data):
+                    for validation in scored:
+                        validation.note(self._state)
 
     def _loop(
         self,
@@ -167,8 +168,9 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         """Return what else watches a fit, and may end it."""
         return []
 
-    def _finish(self, data: Any) -> None:
-        """Do what is left to do after a loop that ended by itself."""
+    def _finish(self, data: Any) -> bool:
+        """Do what is left to do after a loop that ended by itself; tell whether there was anything."""
+        return False
 
     def _forget(self) -> None:
         """Take away what an earlier fit has left behind and this one may not have."""

@@ -375,15 +375,15 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     def _fit_step(self, data: Frames, plan: Plan) -> LocalStep:
         return self._local_step(data)
 
-    def _finish(self, data: Frames) -> None:
+    def _finish(self, data: Frames) -> bool:
         """Join what draws have split, and go on by mean-field steps over all rows."""
         if not make_global_step(self.global_step).stochastic:
-            return
+            return False
         if self.merge is not None:
             merged = self._model().merged(self._state.parameters, self.merge, self.active_share)
             self._state = replace(self._state, parameters=merged)
         if not self.polish:
-            return
+            return self.merge is not None
         with Threads(self.n_jobs) as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:
             problem = Problem(
                 self._model(), MeanField(), GlobalMeanField(), ConstantSchedule(), len(data), backend=backend
@@ -393,6 +393,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             self._state = engine.follow(problem, self._state, repeat(data, self.polish), callbacks)
         self.n_iter_ += self._state.step - before
         self.bound_ = self._bound(data)
+        return True
 
 
 def _mask(given: Any, hidden: Any, shape: tuple[int, ...]) -> Any:

@@ -65,6 +65,13 @@ class Validation:
             estimator._state = best
             estimator.history_ = [info for info in estimator.history_ if info.step <= best.step]
 
+    def note(self, state: State) -> float:
+        """Score the rows at a state, and put the score down; return it."""
+        score = self._score_at(state)
+        spent = sum(step.seconds for step in self._estimator.history_)  # a resumed fit goes on counting
+        self._estimator.scores_.append((spent, score))
+        return score
+
     def _is_over(self) -> bool:
         """Tell whether the last scores are no better than one before them, by more than a margin."""
         scores = [score for _, score in self._estimator.scores_[self._first :]]
@@ -77,10 +84,8 @@ class Validation:
     def _score(self, state: State) -> None:
         """Score the rows at a state on the way, and keep it if it is the best."""
         estimator = self._estimator
-        score = self._score_at(state)
-        spent = sum(step.seconds for step in estimator.history_)  # a resumed fit goes on counting
         best = max((score for _, score in estimator.scores_[self._first :]), default=-np.inf)
-        estimator.scores_.append((spent, score))
+        score = self.note(state)
         if estimator.early_stopping and len(estimator.scores_) > self._first and score > best:
             # The snapshot of a fit under way becomes arrays of its own here.
             estimator._best_state = replace(state, parameters=dict(state.parameters))

@@ -14,6 +14,7 @@ def write_atomically(path: Path, write: Callable[[Any], Any], mode: str = "w") -
 
     If that fails, what was there before is left as it was, and nothing else is left behind.
     """
+    path = path.resolve()  # where a link leads to, so that the link stays
     partial = path.with_name(path.name + ".partial")
     try:
         as_text: dict[str, Any] = (

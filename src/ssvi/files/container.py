@@ -61,4 +61,4 @@ def _check_header(path: Path) -> None:
         raise ValueError("it is too short")
     (length,) = struct.unpack("<Q", start)
     if length > min(_LONGEST_HEADER, size - 8):
-        raise ValueError(f"its header claims {length:,} bytes, and the file has {size:,}")
+        raise ValueError(f"it does not begin as one (its header claims {length:,} bytes, and the file has {size:,})")

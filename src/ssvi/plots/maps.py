@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from ssvi.plots.choice import Choice, choose, names_for, short
 from ssvi.plots.panels import BAR, COLOURS, INK, SOFT, name_lines, one_panel
-from ssvi.plots.room import place_texts, spread
-from ssvi.report.components import plane
+from ssvi.plots.room import place_texts
+from ssvi.report.components import plane, spread
 from ssvi.typing import Array
 
 _MOST = 40

@@ -1,4 +1,4 @@
-"""Room on a map: circles that do not hide each other, and texts that cover nothing."""
+"""Room on a map: texts that cover neither circles nor each other."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 
 from ssvi.typing import Array
 
-_OVERLAP = 0.75  # circles may be as near as this share of the sum of their radii
-_ROUNDS = 200
 _LETTER = (4.2, 9.0)  # the width and the height of a letter, in points: a little more than small letters have
 _GAP = 2.0
 _DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
@@ -24,24 +22,6 @@ class Place(NamedTuple):
     offset: tuple[float, float]
     across: str
     up: str
-
-
-def spread(points: Array, radii: Array) -> Array:
-    """Return points moved apart as far as it takes for their circles not to hide each other."""
-    points = points.copy()
-    nearest = _OVERLAP * (radii[:, None] + radii)
-    np.fill_diagonal(nearest, 0.0)
-    # Two in the same place go apart in a direction of their own, the same every time.
-    angles = 2.4 * np.arange(len(points))
-    aside = 1e-3 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    for _ in range(_ROUNDS):
-        between = points[:, None] - points + (aside[:, None] - aside)
-        distances = np.sqrt((between**2).sum(axis=2))
-        lacking = np.maximum(nearest - distances, 0.0)
-        if lacking.max() < 1e-6:
-            break
-        points += 0.5 * (between * (lacking / np.maximum(distances, 1e-12))[:, :, None]).sum(axis=1)
-    return points
 
 
 def place_texts(points: Array, radii: Array, texts: Sequence[str]) -> list[Place]:

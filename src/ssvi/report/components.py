@@ -14,6 +14,8 @@ from ssvi.typing import Array
 _WORDS = 30  # of each topic that can be shown at once
 _LAMBDAS = np.linspace(0.0, 1.0, 11)
 _SIMILAR = 5
+_OVERLAP = 0.75  # circles may be as near as this share of the sum of their radii
+_ROUNDS, _MANY = 200, 200  # of moving circles apart; with more of them than this a tenth of it must do
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,24 @@ def plane(distances: Array) -> Array:
     largest = float(np.abs(points).max())
     scaled: Array = points / (largest or 1.0)
     return scaled
+
+
+def spread(points: Array, radii: Array) -> Array:
+    """Return points moved apart as far as it takes for their circles not to hide each other."""
+    points = points.copy()
+    nearest = _OVERLAP * (radii[:, None] + radii)
+    np.fill_diagonal(nearest, 0.0)
+    # Two in the same place go apart in a direction of their own, the same every time.
+    angles = 2.4 * np.arange(len(points))
+    aside = 1e-3 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for _ in range(_ROUNDS if len(points) <= _MANY else _ROUNDS // 10):
+        between = points[:, None] - points + (aside[:, None] - aside)
+        distances = np.sqrt((between**2).sum(axis=2))
+        lacking = np.maximum(nearest - distances, 0.0)
+        if lacking.max() < 1e-6:
+            break
+        points += 0.5 * (between * (lacking / np.maximum(distances, 1e-12))[:, :, None]).sum(axis=1)
+    return points
 
 
 def similar(distances: Array, k: int) -> list[int]:

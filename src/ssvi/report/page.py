@@ -15,7 +15,7 @@ import numpy as np
 import ssvi
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import column_names
-from ssvi.report.components import Components, image_shape, plane, similar
+from ssvi.report.components import Components, image_shape, plane, similar, spread
 from ssvi.typing import Array
 
 _MOST_PIXELS = 4_096  # of an image of one component
@@ -69,7 +69,9 @@ def gather_facts(
     distances = parts.distances()
     size = image_shape(estimator.n_features_in_, shape) if shape or not estimator.columns_are_words else None
     images = size is not None and size[0] * size[1] <= _MOST_PIXELS
-    words, points = column_names(estimator), plane(distances)
+    words, radii = column_names(estimator), 0.03 + 0.25 * np.sqrt(parts.shares)
+    points = spread(plane(distances), radii)
+    reach = max(1.2, float((np.abs(points) + radii[:, None]).max(initial=0.0)) + 0.02)
     weights = None if data is None else estimator.component_weights(data)
     examples = _examples(parts, weights, names)
     curves = estimator.has_spectra
@@ -79,6 +81,7 @@ def gather_facts(
             "share": _round(parts.shares[k]),
             "x": _round(points[k, 0]),
             "y": _round(points[k, 1]),
+            "radius": _round(radii[k]),
             "similar": [[other, _round(distances[k, other])] for other in similar(distances, k)],
             "words": [
                 [words[v], _round(parts.rows[k, v]), _round(parts.overall[v]), _round(parts.deviations[k, v])]
@@ -97,6 +100,7 @@ def gather_facts(
         "facts": _facts(estimator, len(rows)),
         "shape": list(size) if images and size else None,
         "components": rows,
+        "reach": _round(reach),
         "curve": [[_round(seconds), _round(score)] for seconds, score in getattr(estimator, "scores_", [])],
     }
 
@@ -118,9 +122,11 @@ def _facts(estimator: Any, used: int) -> list[list[str]]:
     """Return lines about the fit."""
     seconds = sum(step.seconds for step in estimator.history_)
     count = f"{used}" if used == estimator.n_components else f"{used} of {estimator.n_components}"
+    scores = getattr(estimator, "scores_", [])
     return [
         ["model", f"{estimator.name}, {count} components"],
-        ["columns", f"{estimator.n_features_in_:,}"],
+        ["data", f"{estimator._n_distinct:,} rows, {estimator.n_features_in_:,} {estimator.nouns[2]}s"],
+        *([["held-out score", f"{scores[-1][1]:.4f}"]] if scores else []),
         ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],
         ["made by", f"ssvi {ssvi.__version__}"],
     ]
@@ -131,7 +137,7 @@ def _examples(parts: Components, weights: Array | None, names: Sequence[str] | N
     if weights is None:
         return [[] for _ in parts.shares]
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    called = [f"document {row}" for row in range(len(shares))] if names is None else names
+    called = [f"document {row + 1}" for row in range(len(shares))] if names is None else names
     if len(called) != len(shares):
         raise ValueError(f"names has {len(called):,} entries, and the data {len(shares):,} rows.")
     result = []

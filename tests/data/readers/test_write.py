@@ -84,3 +84,11 @@ def test_errors_leave_nothing_behind(tmp_path, name, scale, words, message):
     with pytest.raises(ValueError, match=message):
         write_corpus(Corpus(Documents.from_matrix(COUNTS * scale), words, None), tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_corpora_of_one_stem_have_words_of_their_own(tmp_path):
+    counts = np.eye(2, dtype=int)
+    for name, words in (("a.npz", ("cat", "dog")), ("a.mtx", ("sun", "sea"))):
+        write_corpus(Corpus(Documents.from_matrix(counts), words, None), tmp_path / name)
+    assert read_corpus(tmp_path / "a.npz").vocabulary == ("cat", "dog")
+    assert read_corpus(tmp_path / "a.mtx").vocabulary == ("sun", "sea")

@@ -62,7 +62,7 @@ def read_corpus(
         one.
     vocabulary : str or Path, optional
         A file of one word a line: the words to count in text, or the names of a matrix's columns. By default words of
-        a matrix a.mtx are looked for in a.vocab.txt beside it, and those of docword.a.txt in vocab.a.txt.
+        a matrix a.mtx are looked for in a.mtx.vocab.txt or a.vocab.txt beside it, of docword.a.txt in vocab.a.txt.
     text : TextOptions
         How text becomes words.
     progress : function, optional

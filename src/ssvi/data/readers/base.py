@@ -40,6 +40,13 @@ _SUFFIXES = {
     ".h5ad": "h5ad",
 }
 
+ENDINGS = {
+    format: ", ".join(suffix for suffix, own in _SUFFIXES.items() if own == format)
+    + (" (or .gz)" if format not in _UNCOMPRESSED else "")
+    for format in FORMATS
+} | {"folder": "a folder: every file in it is a document", "uci": "docword.*.txt (or .gz)"}
+"""How the names of files end, for people."""
+
 
 class CorpusError(ValueError):
     """What is wrong with a corpus, where, and what to do."""

@@ -64,11 +64,23 @@ def count_words(path: Path, documents: Iterator[str], text: TextOptions, names: 
     except CorpusError:
         raise
     except ValueError as error:
-        raise CorpusError(f"{path} gives no counts of words ({clause(error)}): change the text options.") from error
+        raise CorpusError(f"{path} gives no counts of words: {_no_words(error, text)}.") from error
     if counts.nnz == 0:
         raise CorpusError(f"{path} has no word of the vocabulary: check both, and the text options.")
     vocabulary = text.vocabulary or tuple(map(str, vectorizer.get_feature_names_out()))
     return Corpus(Documents.from_matrix(counts), vocabulary, tuple(names) or None, text)
+
+
+def _no_words(error: ValueError, text: TextOptions) -> str:
+    """Say why no word is left, in other words than scikit-learn has for it."""
+    if "max_df corresponds" in str(error) or "no terms remain" in str(error):
+        return (
+            f"no word is in at least {text.min_df} and at most {text.max_df} of its documents (min_df and max_df; "
+            "below 1 a share of them): lower the one or raise the other"
+        )
+    if "empty vocabulary" in str(error):
+        return "there are no words in it, or stop words only"
+    return f"{clause(error)}: change the text options"
 
 
 def with_vocabulary(text: TextOptions, file: Path | None, encoding: str) -> TextOptions:

@@ -25,20 +25,23 @@ def read_vocabulary(path: Path, encoding: str = "utf-8") -> tuple[str, ...]:
     return tuple(words)
 
 
-def vocabulary_beside(path: Path) -> Path:
-    """Return where the vocabulary of a corpus stands if it has one: a.npz or a.npz.gz has a.vocab.txt.
+def own_vocabulary(path: Path) -> Path:
+    """Return where the vocabulary of a corpus is written: that of a.npz or a.npz.gz is a.npz.vocab.txt.
 
     Two other customs are kept: docword.a.txt has vocab.a.txt, and bow.npz, as `ssvi.data.wikipedia` writes it, has
     vocab.txt.
     """
-    if path.name.lower().startswith("docword."):
-        name = path.name[len("docword.") :]
-        plain = path.with_name("vocab." + (name[:-3] if name.lower().endswith(".gz") else name))
-        packed = plain.with_name(plain.name + ".gz")
-        return packed if packed.is_file() and not plain.is_file() else plain
-    if path.name == "bow.npz":
-        return path.with_name("vocab.txt")
-    return path.with_name(stem(path) + ".vocab.txt")
+    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
+    if name.lower().startswith("docword."):
+        return path.with_name("vocab." + name[len("docword.") :])
+    return path.with_name("vocab.txt" if name == "bow.npz" else f"{name}.vocab.txt")
+
+
+def vocabulary_beside(path: Path) -> Path:
+    """Return where the vocabulary of a corpus is looked for: its own, or one that is packed or named a.vocab.txt."""
+    own = own_vocabulary(path)
+    others = (own.with_name(own.name + ".gz"), path.with_name(stem(path) + ".vocab.txt"))
+    return next((file for file in (own, *others) if file.is_file()), own)
 
 
 def words_of_columns(

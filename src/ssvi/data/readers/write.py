@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ssvi.data.documents import Documents
 from ssvi.data.readers.base import Corpus, guess_format
-from ssvi.data.readers.vocabulary import vocabulary_beside
+from ssvi.data.readers.vocabulary import own_vocabulary, vocabulary_beside
 
 WRITTEN_FORMATS = ("npz", "mtx", "uci", "ldac")
 _ENTRIES_AT_ONCE = 1 << 18
@@ -33,7 +33,7 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
     corpus : Corpus
         What to write. "uci" and "ldac" take whole counts only.
     path : str or Path
-        The file; all but "npz" are compressed if it ends in .gz. The vocabulary of a.npz is a.vocab.txt, that of
+        The file; all but "npz" are compressed if it ends in .gz. The vocabulary of a.npz is a.npz.vocab.txt, that of
         docword.a.txt is vocab.a.txt.
     format : str, optional
         "npz", "mtx", "uci" or "ldac"; by default the path's suffix tells.
@@ -66,7 +66,7 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
                 file.writelines({"mtx": _mtx, "uci": _uci, "ldac": _ldac}[format](documents))
         # The corpus last: readers look for it first.
         if words is not None:
-            os.replace(words, beside.with_suffix("") if beside.suffix == ".gz" else beside)
+            os.replace(words, own_vocabulary(path))
         os.replace(new, path)
 
 

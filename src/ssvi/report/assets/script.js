@@ -61,9 +61,10 @@
   }
 
   function writeMap() {
+    const reach = data.reach;
+    find("map").setAttribute("viewBox", `${-reach} ${-reach} ${2 * reach} ${2 * reach}`);
     parts.forEach((part, k) => {
-      const radius = 0.03 + 0.25 * Math.sqrt(part.share);
-      const circle = draw("circle", { cx: part.x, cy: -part.y, r: radius, tabindex: 0, role: "button", "aria-label": label(k) });
+      const circle = draw("circle", { cx: part.x, cy: -part.y, r: part.radius, tabindex: 0, role: "button", "aria-label": label(k) });
       circle.append(draw("title", {}));
       circle.firstChild.textContent = `${label(k)}: ${topWords(part, 6)}`;
       circle.addEventListener("click", () => choose(k));
@@ -85,8 +86,9 @@
       return;
     }
     const [xs, ys] = [0, 1].map((i) => data.curve.map((point) => point[i]));
-    const [low, high, last] = [Math.min(...ys), Math.max(...ys), Math.max(...xs)];
-    const x = (value) => 45 + (245 * value) / (last || 1);
+    // From the first score on: what comes before it may be a compiler's time, not the fit's.
+    const [low, high, first, last] = [Math.min(...ys), Math.max(...ys), Math.min(...xs), Math.max(...xs)];
+    const x = (value) => 45 + (245 * (value - first)) / (last - first || 1);
     const y = (value) => 130 - (115 * (value - low)) / (high - low || 1);
     find("curve").append(draw("polyline", { points: data.curve.map(([a, b]) => `${x(a)},${y(b)}`).join(" ") }));
     for (const [value, place] of [[low, 130], [high, 15]]) {
@@ -94,9 +96,11 @@
       text.textContent = value.toFixed(3);
       find("curve").append(text);
     }
-    const text = draw("text", { x: 210, y: 152 });
-    text.textContent = `${last.toFixed(1)} seconds`;
-    find("curve").append(text);
+    for (const [value, place, anchor] of [[first, 45, "start"], [last, 290, "end"]]) {
+      const text = draw("text", { x: place, y: 152, "text-anchor": anchor });
+      text.textContent = `${value.toFixed(1)} s`;
+      find("curve").append(text);
+    }
     find("curve").setAttribute("aria-label", `held-out score from ${ys[0]} to ${ys[ys.length - 1]} in ${last} seconds`);
   }
 
@@ -171,7 +175,7 @@
         const item = make("li");
         const button = make("button", label(k), { type: "button" });
         button.addEventListener("click", () => choose(k));
-        item.append(button, ` (${distance.toFixed(2)}) ${topWords(parts[k], 5)}`);
+        item.append(button, ` (distance ${distance.toFixed(2)}) ${topWords(parts[k], 5)}`);
         return item;
       })
     );

@@ -1,0 +1,77 @@
+"""From the options of a fit to an estimator."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ssvi.files.models import estimators
+
+_OPTIONS = {
+    "n_components": "--topics or --components",
+    "global_step": "--global-step",
+    "local_step": "--local-step",
+    "max_iter": "--passes",
+    "batch_size": "--batch-size",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "early_stopping": "--early-stopping",
+}
+_NOT_FOR_COMMANDS = ("callbacks", "verbose")
+_COPIES = 4  # of lambda that a fit has at the same time, about
+
+
+def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
+    """Return the estimator of a model with parameters of which those that are None are left as they are.
+
+    `pairs` are further ones, as name=value.
+    """
+    known = estimators()
+    if model not in known:
+        raise ValueError(f"there is no model {model!r}{_near(model, known)}; there are {', '.join(known)}.")
+    estimator = known[model]()
+    names = [name for name in estimator.get_params() if name not in (*_OPTIONS, *_NOT_FOR_COMMANDS)]
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            raise ValueError(f"--set takes name=value, such as --set {names[0]}=0.1, not {pair!r}.")
+        if name in _OPTIONS:
+            raise ValueError(f"--set is not for {name}: that is {_OPTIONS[name]}.")
+        if name not in names:
+            raise ValueError(f"{model} has no parameter {name!r}{_near(name, names)}; --set has {', '.join(names)}.")
+        given[name] = _value(value)
+    return estimator.set_params(**{name: value for name, value in given.items() if value is not None})
+
+
+def check_memory(estimator: Any, columns: int) -> None:
+    """Refuse a fit whose global parameters alone would fill the memory of the machine, where that is known."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return
+    wanted = 8 * _COPIES * estimator.n_components * columns
+    if wanted > memory:
+        raise ValueError(
+            f"{estimator.n_components:,} components of {columns:,} columns take about {wanted / 1e9:,.0f} GB, and the "
+            f"machine has {memory / 1e9:,.0f}: fit fewer components, or fewer words (--max-words)."
+        )
+
+
+def _near(name: str, names: Any) -> str:
+    """Return a question if one of the names looks like it."""
+    found = difflib.get_close_matches(name, list(names), n=1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
+def _value(text: str) -> Any:
+    """Return a number, list or truth value that a text stands for, or the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return np.array(value, dtype=float) if isinstance(value, list) else value
