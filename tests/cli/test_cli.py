@@ -5,24 +5,19 @@ import sys
 
 import pytest
 from scipy import sparse
-from typer.testing import CliRunner
+from tests.cli.helpers import run
 
 import ssvi
 from ssvi.cli import main
-from ssvi.cli.app import app
 from ssvi.experiments.base import Experiment
 from ssvi.registry import discover
 
 TINY = ["--topics", "3", "--batch-size", "100", "--test-documents", "30", "--evaluations", "2", "--seeds", "1"]
 
 
-def _run(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
-
-
 def test_every_experiment_has_a_command_with_help():
     for name in discover("ssvi.experiments", Experiment):
-        result = _run("reproduce", name, "--help")
+        result = run("reproduce", name, "--help")
         assert result.exit_code == 0
         assert f"ssvi reproduce {name}" in result.output
         assert "--paper" in result.output
@@ -31,23 +26,23 @@ def test_every_experiment_has_a_command_with_help():
 def test_reproduce_writes_measurements_and_a_figure(corpus_file, tmp_path):
     arguments = ["reproduce", "lda-matrix", "--corpus", corpus_file, "--output", tmp_path / "out", *TINY]
     arguments += ["--algorithm", "ssvi_a:gibbs", "--algorithm", "map:cvb0", "--eta", "0.1"]
-    result = _run(*arguments)
+    result = run(*arguments)
     assert result.exit_code == 0
     assert "map:cvb0" in result.stdout
     written = {"measurements.csv", "conditions.json", "summary.md", "figure.png"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == written
     assert "| map:cvb0 | -" in (tmp_path / "out" / "summary.md").read_text()
     before = (tmp_path / "out" / "measurements.csv").read_bytes()
-    assert _run(*arguments).exit_code == 0  # all is there already
+    assert run(*arguments).exit_code == 0  # all is there already
     assert (tmp_path / "out" / "measurements.csv").read_bytes() == before
-    assert _run(*arguments, "--restart").exit_code == 0
+    assert run(*arguments, "--restart").exit_code == 0
     assert len((tmp_path / "out" / "measurements.csv").read_text().splitlines()) == 5
 
 
 def test_restart_removes_only_what_it_wrote(corpus_file, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     arguments = ["reproduce", "lda-heldout", "--corpus", corpus_file, "--output", tmp_path, *TINY]
-    result = _run(*arguments, "--algorithm", "sgrld", "--eta", "0.1", "--restart")
+    result = run(*arguments, "--algorithm", "sgrld", "--eta", "0.1", "--restart")
     assert result.exit_code == 0
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
@@ -86,7 +81,7 @@ def test_a_wikipedia_dump_becomes_a_corpus(tmp_path):
     (tmp_path / "dump.xml").write_text(DUMP)
     (tmp_path / "words.txt").write_text("cat\ndog\nbarks\n")
     command = ["corpus", "wikipedia", tmp_path / "dump.xml", "--vocabulary", tmp_path / "words.txt"]
-    result = _run(*command, "--output", tmp_path / "out", "--shortest", "1")
+    result = run(*command, "--output", tmp_path / "out", "--shortest", "1")
     assert result.exit_code == 0
     assert "2 articles over 3 words" in result.stdout
     assert sparse.load_npz(tmp_path / "out" / "bow.npz").toarray().tolist() == [[1, 1, 1], [2, 0, 0]]
@@ -105,8 +100,8 @@ def test_a_truncated_dump_is_one_line(tmp_path, monkeypatch, capsys):
 
 
 def test_the_version_and_an_unknown_command():
-    assert _run("--version").output == f"ssvi {ssvi.__version__}\n"
-    assert _run("frobnicate").exit_code == 2
+    assert run("--version").output == f"ssvi {ssvi.__version__}\n"
+    assert run("frobnicate").exit_code == 2
 
 
 def test_it_is_a_program():

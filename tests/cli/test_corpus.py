@@ -2,14 +2,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from tests.cli.helpers import run
 
-from ssvi.cli.app import app
 from ssvi.data.readers import FORMATS, read_corpus
-
-
-def _run(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
 
 
 @pytest.fixture
@@ -20,7 +15,7 @@ def lines(tmp_path):
 
 
 def test_texts_are_counted_once_for_many_fits(lines, tmp_path):
-    result = _run("corpus", "build", lines, "-o", tmp_path / "counts.npz", "--max-df", 1)
+    result = run("corpus", "build", lines, "-o", tmp_path / "counts.npz", "--max-df", 1)
     assert "3 documents over 3 words" in result.stdout
     corpus = read_corpus(tmp_path / "counts.npz")
     assert corpus.vocabulary == ("apples", "pears", "plums")
@@ -29,8 +24,8 @@ def test_texts_are_counted_once_for_many_fits(lines, tmp_path):
 
 @pytest.mark.parametrize("name", ["counts.mtx", "counts.ldac", "docword.counts.txt"])
 def test_counts_go_from_format_to_format(name, lines, tmp_path):
-    _run("corpus", "build", lines, "-o", tmp_path / "counts.npz", "--max-df", 1, "--quiet")
-    assert _run("corpus", "convert", tmp_path / "counts.npz", tmp_path / name).exit_code == 0
+    run("corpus", "build", lines, "-o", tmp_path / "counts.npz", "--max-df", 1, "--quiet")
+    assert run("corpus", "convert", tmp_path / "counts.npz", tmp_path / name).exit_code == 0
     one, other = read_corpus(tmp_path / "counts.npz"), read_corpus(tmp_path / name)
     assert one.vocabulary == other.vocabulary
     np.testing.assert_array_equal(one.documents.words, other.documents.words)
@@ -38,18 +33,18 @@ def test_counts_go_from_format_to_format(name, lines, tmp_path):
 
 
 def test_inspect_tells_what_there_is(lines):
-    facts = json.loads(_run("corpus", "inspect", lines, "--json", "--max-df", 1).stdout)
+    facts = json.loads(run("corpus", "inspect", lines, "--json", "--max-df", 1).stdout)
     assert (facts["documents"], facts["columns"], facts["total"]) == (3, 3, 7.0)
     assert facts["most_frequent"][0] == "apples"
-    assert "documents: 3" in _run("corpus", "inspect", lines, "--max-df", 1).stdout
+    assert "documents: 3" in run("corpus", "inspect", lines, "--max-df", 1).stdout
 
 
 def test_formats_are_listed():
-    lines = _run("corpus", "formats").stdout.splitlines()
+    lines = run("corpus", "formats").stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(FORMATS)
     assert ".jsonl, .ndjson (or .gz)" in lines[3]
 
 
 def test_convert_is_for_counts(lines, tmp_path):
     with pytest.raises(ValueError, match="holds text: `ssvi corpus build` counts its words"):
-        _run("corpus", "convert", lines, tmp_path / "counts.npz")
+        run("corpus", "convert", lines, tmp_path / "counts.npz")

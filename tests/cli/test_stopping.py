@@ -1,0 +1,118 @@
+"""Fits that are killed, interrupted and gone on with, in this process and in others."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from tests.cli.helpers import run
+
+import ssvi
+from ssvi.cli import main
+from ssvi.cli.training import TrainingDisplay
+from ssvi.files.models import estimators
+
+
+def _arguments(name, source, folder, model):
+    """Return the options of a fit of some seconds that is killed or stopped on its way."""
+    arguments = ["fit", name, source, "-k", 4, "-o", model, "--passes", 20, "--batch-size", 20, "--jobs", 1]
+    return [*arguments, "--checkpoint", folder, "--every", 3, "--quiet"]
+
+
+def _start(*arguments, **options):
+    return subprocess.Popen([sys.executable, "-m", "ssvi.cli", *map(str, arguments)], **options)
+
+
+def _wait_for_a_checkpoint(folder, process):
+    deadline = time.monotonic() + 120
+    while not (folder.is_dir() and any(name.endswith(".ssvi") for name in os.listdir(folder))):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("name", sorted(estimators()))
+def test_a_killed_fit_goes_on_to_the_same_model(name, counts, tmp_path):
+    """Killed by a signal that no process can catch. (`python -m benchmarks.kills` does it many times.)"""
+    whole, model, folder = tmp_path / "whole.ssvi", tmp_path / "model.ssvi", tmp_path / "checkpoints"
+    process = _start(*_arguments(name, counts, folder, model))
+    run(*_arguments(name, counts, tmp_path / "unused", whole))
+    _wait_for_a_checkpoint(folder, process)
+    process.kill()
+    process.wait()
+    if not model.exists():
+        assert run(*_arguments(name, counts, folder, model), "--resume").exit_code == 0
+    expected, found = ssvi.load(whole), ssvi.load(model)
+    for block, lam in expected._state.parameters.items():
+        np.testing.assert_array_equal(found._state.parameters[block], lam)
+
+
+def test_an_interrupted_fit_saves_itself_and_says_how_to_go_on(counts, tmp_path, refused):
+    whole, model, folder = tmp_path / "whole.ssvi", tmp_path / "model.ssvi", tmp_path / "checkpoints"
+    process = _start(*_arguments("lda", counts, folder, model), "--passes", 80, stderr=subprocess.PIPE, text=True)
+    _wait_for_a_checkpoint(folder, process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "saved in" in said
+    assert "--resume goes on" in said
+    arguments = [*_arguments("lda", counts, folder, model), "--passes", 80]
+    assert "holds checkpoints of a fit that was not finished" in refused(*arguments)
+    assert "with other max_iter" in refused(*_arguments("lda", counts, folder, model), "--resume")
+    assert run(*arguments, "--resume").exit_code == 0
+    run(*_arguments("lda", counts, tmp_path / "unused", whole), "--passes", 80)
+    np.testing.assert_array_equal(ssvi.load(model).components_, ssvi.load(whole).components_)
+    assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("step", [7, 22])
+def test_an_interrupt_at_any_step_leaves_something_to_go_on_from(counts, tmp_path, monkeypatch, capsys, step):
+    """In the loop, and in a factorisation's polish, which comes after it and has no checkpoints of its own."""
+    shown, folder, model = TrainingDisplay.__call__, tmp_path / "checkpoints", tmp_path / "model.ssvi"
+
+    def interrupted(self, state, info):
+        if info.step == step:
+            signal.raise_signal(signal.SIGINT)
+        return shown(self, state, info)
+
+    command = ["ssvi", "fit", "gamma_process_nmf", counts, "-k", 3, "--passes", 20, "--output", model, "--jobs", 1,
+               "--quiet", "--set", "tol=0"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", [*map(str, command)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    whole = ssvi.load(model)
+    assert whole.n_batch_iter_ == 30
+    model.unlink()
+    monkeypatch.setattr(sys, "argv", [*map(str, command), "--checkpoint", str(folder)])
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingDisplay, "__call__", interrupted)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 130
+    assert f"stopped after step {min(step, 20)} and saved" in capsys.readouterr().err
+    assert not model.exists()
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--resume"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    np.testing.assert_array_equal(ssvi.load(model).components_, whole.components_)
+
+
+def test_a_fit_that_is_stopped_does_not_take_the_place_of_a_whole_one(counts, tmp_path, monkeypatch, capsys):
+    model = tmp_path / "model.ssvi"
+    command = ["ssvi", "fit", "lda", str(counts), "-k", "2", "--passes", "4", "-o", str(model), "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit):
+        main()
+    before = model.read_bytes()
+    monkeypatch.setattr(TrainingDisplay, "__call__", lambda self, state, info: self.stop() or True)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert "stopped-model.ssvi: lda" in capsys.readouterr().out
+    assert model.read_bytes() == before
+    assert ssvi.load(tmp_path / "stopped-model.ssvi").n_batch_iter_ == 1

@@ -1,0 +1,88 @@
+"""What is done with a model file."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.cli.helpers import run
+
+import ssvi
+from ssvi.cli.inputs import Reading
+from ssvi.cli.use import read_over
+from ssvi.files.models import estimators
+
+
+def test_transform_and_score_use_the_models_own_words(texts, tmp_path):
+    model, weights = tmp_path / "model.ssvi", tmp_path / "weights.csv"
+    run("fit", "lda", texts, "-k", 3, "-o", model, "--jobs", 1, "--held-out", 0)
+    other = tmp_path / "other.txt"
+    other.write_text("sporta sportb unheardof sportc\nlawa lawb lawc lawd\n")
+    assert run("transform", model, other, "-o", weights, "--jobs", 1).exit_code == 0
+    lines = [line.split(",") for line in weights.read_text().splitlines()]
+    assert lines[0] == ["document", "component_0", "component_1", "component_2"]
+    rows = np.array([line[1:] for line in lines[1:]], dtype=float)
+    assert rows.argmax(axis=1)[0] != rows.argmax(axis=1)[1]
+    run("transform", model, other, "-o", tmp_path / "weights.npy", "--jobs", 1, "--quiet")
+    np.testing.assert_allclose(np.load(tmp_path / "weights.npy"), rows, rtol=1e-4)
+    result = run("score", model, texts, "--json", "--jobs", 1)
+    assert json.loads(result.stdout)["documents"] == 300
+    assert float(run("score", model, texts, "--jobs", 1).stdout) == pytest.approx(json.loads(result.stdout)["score"])
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_runs_of_words_and_stop_words_are_those_of_the_fit(tmp_path, kept):
+    """A stop word stands between two words that make a run only if it is left out before runs are made."""
+    texts, model = tmp_path / "texts.txt", tmp_path / "model.ssvi"
+    texts.write_text("tea of the morning\nship at the sea\n" * 30)
+    stop_words = tmp_path / "stop.txt"
+    stop_words.write_text("of\nat\nthe\n")
+    options = ["--ngrams", 2, "--min-df", 1, "--max-df", 1.0, "--stop-words", stop_words, "--max-words", 6]
+    run("fit", "lda", texts, "--topics", 2, "-o", model, "--passes", 1, "--jobs", 1, "--held-out", 0, *options)
+    if not kept:
+        fitted = ssvi.load(model)
+        del fitted.text_options_
+        fitted.save(model)
+    words = json.loads(run("topics", model, "--words", 6, "--json").stdout)[0]["words"]
+    assert sorted(words) == ["morning", "sea", "ship", "ship sea", "tea", "tea morning"]
+    estimator = ssvi.load(model)
+    corpus = read_over(estimator, Reading(texts), quiet=True)
+    assert corpus.documents.column_sums().tolist() == [30.0] * 6
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_weights_are_the_same_however_many_rows_are_taken_at_once(name, counts, tmp_path, monkeypatch):
+    model = tmp_path / "model.ssvi"
+    run("fit", name, counts, "-k", 3, "--passes", 2, "--output", model, "--jobs", 1, "--quiet")
+    whole = run("transform", model, counts, "-o", tmp_path / "whole.npy", "--jobs", 1)
+    monkeypatch.setattr("ssvi.cli.use._ROWS_AT_ONCE", 30)
+    parts = run("transform", model, counts, "-o", tmp_path / "parts.npy", "--jobs", 1, "--quiet")
+    assert (whole.stdout, parts.stdout) == (f"{tmp_path / 'whole.npy'}: 200 documents x 3 components\n", "")
+    np.testing.assert_array_equal(np.load(tmp_path / "parts.npy"), np.load(tmp_path / "whole.npy"))
+
+
+def test_words_can_be_given_to_a_model_that_has_none(texts, counts, tmp_path, refused):
+    model, words = tmp_path / "m.ssvi", tmp_path / "words.txt"
+    result = run("fit", "lda", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model)
+    assert "columns have numbers and no words" in result.stdout
+    words.write_text("\n".join(f"gene{i}" for i in range(15)))
+    lines = run("topics", model, "--vocabulary", words, "--words", 3).stdout.splitlines()
+    assert len(lines) == 2
+    assert all(word.startswith("gene") for word in lines[0].split("\t")[2].split())
+    run("report", model, "--vocabulary", words, "-o", tmp_path / "r.html")
+    assert "gene7" in (tmp_path / "r.html").read_text()
+    assert "this model has no words, so it cannot read the text" in refused("score", model, texts)
+    words.write_text("a\nb\n")
+    assert "has 2 words, and the model 15 columns" in refused("topics", model, "--vocabulary", words)
+
+
+def test_weights_can_go_to_standard_output(counts, tmp_path):
+    model = tmp_path / "m.ssvi"
+    run("fit", "lda", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet")
+    lines = run("transform", model, counts, "-o", "-", "--quiet").stdout.splitlines()
+    assert lines[0] == "document,component_0,component_1"
+    assert len(lines) == 201
+
+
+def test_what_the_system_says_has_no_numbers(tmp_path, refused):
+    assert refused("topics", tmp_path / "none.ssvi") == f"ssvi: {tmp_path / 'none.ssvi'}: No such file or directory."
+    assert "Is a directory" in refused("topics", tmp_path)
