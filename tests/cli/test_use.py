@@ -75,6 +75,16 @@ def test_words_can_be_given_to_a_model_that_has_none(texts, counts, tmp_path, re
     assert "has 2 words, and the model 15 columns" in refused("topics", model, "--vocabulary", words)
 
 
+def test_a_report_shows_how_documents_begin(texts, counts, tmp_path):
+    model, page = tmp_path / "m.ssvi", tmp_path / "r.html"
+    run("fit", "lda", texts, "--topics", 3, "-o", model, "--passes", 1, "--jobs", 1, "--quiet")
+    run("report", model, "--corpus", texts, "-o", page)
+    shown = [line for line in texts.read_text().splitlines() if line[:160] in page.read_text()]
+    assert 3 * 5 >= len(shown) >= 5  # five of each topic, or as many as there are different ones
+    run("fit", "lda", counts, "-k", 3, "-o", model, "--passes", 1, "--jobs", 1, "--quiet")
+    assert run("report", model, "--corpus", counts, "-o", page).exit_code == 0
+
+
 def test_weights_can_go_to_standard_output(counts, tmp_path):
     model = tmp_path / "m.ssvi"
     run("fit", "lda", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet")

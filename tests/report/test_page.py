@@ -43,6 +43,22 @@ def test_the_page_holds_everything_and_loads_nothing(tmp_path):
     assert any(word[0] == "</script><b>&" for part in facts["components"] for word in part["words"])
 
 
+def test_documents_show_how_they_begin(tmp_path):
+    lda, asked = _topics(), []
+
+    def beginnings(rows, length):
+        asked.append((sorted(rows), length))
+        return {row: f"text {row} </script>" for row in rows if row % 2}
+
+    facts = gather_facts(lda, data=COUNTS, beginnings=beginnings)
+    examples = [example for part in facts["components"] for example in part["examples"]]
+    assert asked == [(sorted({int(name.split()[1]) - 1 for name, _, _ in examples}), 160)]
+    for name, _, text in examples:
+        row = int(name.split()[1]) - 1
+        assert text == (f"text {row} </script>" if row % 2 else "")
+    assert "text 1 </script>" not in render(facts)
+
+
 def test_whatever_a_title_or_a_name_holds_the_page_is_whole(tmp_path):
     names = np.array([f"doc {i} \ud800" for i in range(80)])
     write_report(_topics(), tmp_path / "r.html", data=COUNTS, names=names, title="{{style}} {{data}}")

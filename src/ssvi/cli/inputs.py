@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +103,16 @@ class Reading:
         if corpus.text is None and self.given:
             raise ValueError(f"{self.path} holds counts, and {', '.join(self.given)} is for text: leave it out.")
         return corpus
+
+    def beginnings(self, rows: Collection[int], length: int) -> Mapping[int, str]:
+        """Return how some documents begin; nothing where there is no text."""
+        from ssvi.data.readers.base import TEXT_FORMATS, guess_format
+        from ssvi.data.readers.text import read_beginnings
+
+        format = self.format or guess_format(self.path)
+        if format not in TEXT_FORMATS:
+            return {}
+        return read_beginnings(self.path, rows, length, format, self.column, self.encoding)
 
     def over(self, estimator: Any) -> Reading:
         """Return how to read it over the words of a fitted model, where it has words."""

@@ -35,12 +35,13 @@ def report(
     if output.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--output must end in .html, not {output.name!r}.")
     inputs.check_output(output, model, corpus)
-    estimator, names, data = inputs.named(load(model), vocabulary), None, None
+    estimator, given = inputs.named(load(model), vocabulary), {}
     if corpus is not None:
-        documents = read_over(estimator, inputs.Reading(corpus, format, column, None, encoding), quiet=quiet)
-        data, names = documents.documents.to_matrix(), documents.names
+        reading = inputs.Reading(corpus, format, column, None, encoding)
+        documents = read_over(estimator, reading, quiet=quiet)
+        given = {"data": documents.documents.to_matrix(), "names": documents.names, "beginnings": reading.beginnings}
     with inputs.busy("writing the report", quiet=quiet):
-        write_report(estimator, output, data=data, names=names, shape=_shape(shape), title=title)
+        write_report(estimator, output, shape=_shape(shape), title=title, **given)
     if not quiet:
         typer.echo(f"{output}: open it in a browser")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from ssvi.typing import Array
 _MOST_PIXELS = 4_096  # of an image of one component
 _MOST_POINTS = 400  # of a curve
 _DOCUMENTS = 5  # that stand for a component
+_LETTERS = 160  # of each of them
+Beginnings = Callable[[Collection[int], int], Mapping[int, str]]
 
 
 def write_report(
@@ -29,6 +31,7 @@ def write_report(
     *,
     data: Any = None,
     names: Sequence[str] | None = None,
+    beginnings: Beginnings | None = None,
     shape: tuple[int, int] | None = None,
     title: str | None = None,
 ) -> None:
@@ -44,13 +47,15 @@ def write_report(
         Documents of which some are to stand for each component; a factorisation also shows their activations.
     names : sequence of str, optional
         Their names.
+    beginnings : function, optional
+        Called with rows and a length: returns how these documents begin, by their rows.
     shape : (height, width), optional
         Of rows that are images; a square is found out.
     title : str, optional
         What the page is called.
 
     """
-    facts = gather_facts(estimator, data=data, names=names, shape=shape, title=title)
+    facts = gather_facts(estimator, data=data, names=names, beginnings=beginnings, shape=shape, title=title)
     content = render(facts)
     write_atomically(Path(path), lambda file: file.write(content))
 
@@ -60,6 +65,7 @@ def gather_facts(
     *,
     data: Any = None,
     names: Sequence[str] | None = None,
+    beginnings: Beginnings | None = None,
     shape: tuple[int, int] | None = None,
     title: str | None = None,
 ) -> dict[str, Any]:
@@ -73,7 +79,7 @@ def gather_facts(
     points = spread(plane(distances), radii)
     reach = max(1.2, float((np.abs(points) + radii[:, None]).max(initial=0.0)) + 0.02)
     weights = None if data is None else estimator.component_weights(data)
-    examples = _examples(parts, weights, names)
+    examples = _examples(parts, weights, names, beginnings)
     curves = estimator.has_spectra
     rows = [
         {
@@ -122,29 +128,30 @@ def _facts(estimator: Any, used: int) -> list[list[str]]:
     """Return lines about the fit."""
     seconds = sum(step.seconds for step in estimator.history_)
     count = f"{used}" if used == estimator.n_components else f"{used} of {estimator.n_components}"
-    scores = getattr(estimator, "scores_", [])
+    scores, rows = getattr(estimator, "scores_", []), "documents" if estimator.columns_are_words else "rows"
     return [
         ["model", f"{estimator.name}, {count} components"],
-        ["data", f"{estimator._n_distinct:,} rows, {estimator.n_features_in_:,} {estimator.nouns[2]}s"],
+        ["data", f"{estimator._n_distinct:,} {rows}, {estimator.n_features_in_:,} {estimator.nouns[2]}s"],
         *([["held-out score", f"{scores[-1][1]:.4f}"]] if scores else []),
         ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],
         ["made by", f"ssvi {ssvi.__version__}"],
     ]
 
 
-def _examples(parts: Components, weights: Array | None, names: Sequence[str] | None) -> list[list[list[Any]]]:
-    """Return, for each component, the names of the documents that have most of it, and how much."""
+def _examples(
+    parts: Components, weights: Array | None, names: Sequence[str] | None, beginnings: Beginnings | None
+) -> list[list[list[Any]]]:
+    """Return, for each component, the names of the documents that have most of it, how much, and how they begin."""
     if weights is None:
         return [[] for _ in parts.shares]
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     called = [f"document {row + 1}" for row in range(len(shares))] if names is None else names
     if len(called) != len(shares):
         raise ValueError(f"names has {len(called):,} entries, and the data {len(shares):,} rows.")
-    result = []
-    for k in parts.numbers:
-        first = np.argsort(-shares[:, k], kind="stable")[:_DOCUMENTS]
-        result.append([[called[row], _round(shares[row, k])] for row in first])
-    return result
+    first = {int(k): np.argsort(-shares[:, k], kind="stable")[:_DOCUMENTS].tolist() for k in parts.numbers}
+    rows = {row for own in first.values() for row in own}
+    texts = {} if beginnings is None else beginnings(rows, _LETTERS)
+    return [[[called[row], _round(shares[row, k]), texts.get(row, "")] for row in own] for k, own in first.items()]
 
 
 def _thinned(values: Array) -> Array:

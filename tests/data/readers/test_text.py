@@ -309,3 +309,22 @@ def test_text_is_never_whole_in_memory(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5e6
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.tsv", "a.csv", "a.jsonl", "folder"])
+def test_beginnings_are_those_of_the_rows_asked_for(name, tmp_path):
+    documents = [f"document  {i}\tgoes on " + "and on " * 20 for i in range(6)]
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        for i, document in enumerate(documents):
+            write(path / f"{i}.txt", document)
+    elif name == "a.jsonl":
+        write(path, "\n".join(json.dumps({"text": document}) for document in documents))
+    else:
+        header = [] if name == "a.txt" else ["text"]
+        plain = [document.replace("\t", " ") for document in documents]
+        write(path, "\n".join([*header, *plain]))
+    format = {"a.txt": "text", "folder": "folder"}.get(name, name[2:])
+    found = text.read_beginnings(path, {1, 4}, 23, format, None, "utf-8")
+    assert found == {1: "document 1 goes on and ", 4: "document 4 goes on and "}

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,17 +29,35 @@ def read_text(
 ) -> Corpus:
     """Read a corpus of one of the formats of text; `format` is its name."""
     names: list[str] = []
+    with _documents(path, format, column, encoding, progress, names) as documents:
+        return count_words(path, documents, text, names)
+
+
+def read_beginnings(
+    path: Path, rows: Collection[int], length: int, format: str, column: str | None, encoding: str
+) -> dict[int, str]:
+    """Return the first characters of some documents of a corpus of text, by their rows, with single spaces."""
+    with _documents(path, format, column, encoding, None, []) as documents:
+        found = {row: document[: 4 * length] for row, document in enumerate(documents) if row in rows}
+    return {row: " ".join(document.split())[:length] for row, document in found.items()}
+
+
+@contextlib.contextmanager
+def _documents(
+    path: Path, format: str, column: str | None, encoding: str, progress: Progress | None, names: list[str]
+) -> Iterator[Iterator[str]]:
+    """Open a corpus of text; `names` is filled while its documents are read."""
     if format == "folder":
-        return count_words(path, _folder(path, names, encoding, progress), text, names)
+        yield _folder(path, names, encoding, progress)
+        return
     with Source(path, progress) as source:
         if format == "text":
-            documents = source.text(encoding)
+            yield source.text(encoding)
         elif format == "jsonl":
-            documents = _json_lines(source, column, names, encoding)
+            yield _json_lines(source, column, names, encoding)
         else:
             rows = _TabRows(source, encoding) if format == "tsv" else _CommaRows(source, encoding)
-            documents = _table(source, rows, column, names)
-        return count_words(path, documents, text, names)
+            yield _table(source, rows, column, names)
 
 
 def count_words(path: Path, documents: Iterator[str], text: TextOptions, names: list[str]) -> Corpus:

@@ -180,7 +180,13 @@
       })
     );
     find("similar-title").hidden = part.similar.length === 0;
-    find("examples").replaceChildren(...part.examples.map(([name, share]) => make("li", `${name} (${percent(share)})`)));
+    find("examples").replaceChildren(
+      ...part.examples.map(([name, share, beginning]) => {
+        const item = make("li", `${name} (${percent(share)})`);
+        if (beginning) item.append(make("small", beginning));
+        return item;
+      })
+    );
     find("examples-title").hidden = part.examples.length === 0;
   }
 
