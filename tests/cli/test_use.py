@@ -85,6 +85,16 @@ def test_a_report_shows_how_documents_begin(texts, counts, tmp_path):
     assert run("report", model, "--corpus", counts, "-o", page).exit_code == 0
 
 
+def test_a_folder_of_counts_is_no_folder_of_texts(counts, tmp_path):
+    """As `ssvi corpus wikipedia` writes it: the model has no words, and there is no text to show the beginnings of."""
+    folder, model = tmp_path / "corpus", tmp_path / "m.ssvi"
+    folder.mkdir()
+    (folder / "bow.npz").write_bytes(counts.read_bytes())
+    run("fit", "lda", folder, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet")
+    assert run("score", model, folder).exit_code == 0
+    assert run("report", model, "--corpus", folder, "-o", tmp_path / "r.html").exit_code == 0
+
+
 def test_weights_can_go_to_standard_output(counts, tmp_path):
     model = tmp_path / "m.ssvi"
     run("fit", "lda", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet")

@@ -6,7 +6,8 @@ import re
 import sys
 from typing import Any, NoReturn
 
-_MISTAKE, _INTERRUPTED = 2, 130
+INTERRUPTED = 130
+_MISTAKE = 2
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
             _refuse(_with_options(str(error)))
     except KeyboardInterrupt:
         sys.stderr.write("ssvi: interrupted.\n")
-        raise SystemExit(_INTERRUPTED) from None
+        raise SystemExit(INTERRUPTED) from None
     except OSError as error:
         _refuse(_without_number(error))
     except Exception as error:

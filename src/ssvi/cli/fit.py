@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,27 +13,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ssvi.cli import inputs
-from ssvi.cli.parameters import check_memory, make_estimator
+from ssvi.cli import INTERRUPTED, inputs, parameters
 from ssvi.cli.training import TrainingDisplay
 from ssvi.files.checkpoints import Checkpoints
-from ssvi.files.models import describe, estimators, vocabulary_of
-from ssvi.global_steps.base import GlobalStep
-from ssvi.local_steps.base import LocalStep
-from ssvi.models.base import Model
-from ssvi.registry import discover
+from ssvi.files.models import describe, vocabulary_of
+from ssvi.report.components import count_in_words
 
 _MOST_HELD_OUT = 1_000
-_INTERRUPTED = 130
-
-
-def _global_steps() -> Iterable[str]:
-    return discover("ssvi.global_steps", GlobalStep)
-
-
-def _local_steps() -> Iterable[str]:
-    models = discover("ssvi.models", Model)
-    return sorted({step for model in models for step in discover(f"ssvi.local_steps.{model}", LocalStep)})
 
 
 def _of_checkpoints(*names: str, **settings: Any) -> Any:
@@ -41,28 +27,14 @@ def _of_checkpoints(*names: str, **settings: Any) -> Any:
 
 
 def fit(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="lda, bernoulli_mixture or gamma_process_nmf.", autocompletion=inputs.starting_with(estimators)
-        ),
-    ],
+    model: parameters.ModelName,
     source: inputs.Input,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     components: Annotated[
         int, typer.Option("--topics", "--components", "-k", min=1, help="Number of topics or components.")
     ] = 50,
-    global_step: Annotated[
-        str | None,
-        typer.Option(help="ssvi, ssvi_a, mean_field or map.", autocompletion=inputs.starting_with(_global_steps)),
-    ] = None,
-    local_step: Annotated[
-        str | None,
-        typer.Option(
-            help="gibbs, cvb0, mean_field or exact, as the model has it.",
-            autocompletion=inputs.starting_with(_local_steps),
-        ),
-    ] = None,
+    global_step: parameters.GlobalStepName = None,
+    local_step: parameters.LocalStepName = None,
     passes: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
@@ -95,15 +67,16 @@ def fit(
 
     Example: ssvi fit lda articles.jsonl --topics 50 --output topics.ssvi
     """
-    estimator = make_estimator(model, parameter or [], n_components=components, global_step=global_step,
-                           local_step=local_step, max_iter=passes, batch_size=batch_size, random_state=seed,
-                           n_jobs=jobs, early_stopping=early_stopping)  # fmt: skip
+    estimator = parameters.make_estimator(
+        model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
+        max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
+    )  # fmt: skip
     inputs.check_output(output, source, vocabulary)
     _check_model(output)
     _check_folder(checkpoint, resume=resume)
     text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
     corpus = inputs.Reading(source, format, column, vocabulary, encoding, **text).read(quiet=quiet or as_json)
-    check_memory(estimator, corpus.documents.n_words)
+    parameters.check_memory(estimator, corpus.documents.n_words)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
     with TrainingDisplay(estimator, train.shape[0], quiet=quiet or as_json) as display:
@@ -115,21 +88,26 @@ def fit(
             f"ssvi: stopped after step {keeper.last_step} and saved in {checkpoint}; "
             "the same command with --resume goes on.\n"
         )
-        raise typer.Exit(_INTERRUPTED)
-    if corpus.text is not None:
-        estimator.text_options_ = corpus.text.kept()
+        raise typer.Exit(INTERRUPTED)
     if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
         output = output.with_name(f"stopped-{output.name}")
-    if corpus.vocabulary is not None:
-        estimator.vocabulary_ = corpus.vocabulary
-    estimator.save(output)
+    _save(estimator, corpus, output)
     if keeper is not None:
         keeper.clear()
     score = None if test is None else estimator.score(test)
     _report(estimator, output, score, display, quiet=quiet, as_json=as_json)
     if display.stopped:
         sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be gone on with.\n")
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _save(estimator: Any, corpus: Any, output: Path) -> None:
+    """Write the model, with the words of its columns and how text became words."""
+    if corpus.text is not None:
+        estimator.text_options_ = corpus.text.kept()
+    if corpus.vocabulary is not None:
+        estimator.vocabulary_ = corpus.vocabulary
+    estimator.save(output)
 
 
 def _check_model(output: Path) -> None:
@@ -183,19 +161,17 @@ def _report(
 ) -> None:
     """Say what was fitted and where it is."""
     rows, columns, seconds = estimator._n_distinct, estimator.n_features_in_, display.seconds
-    used = getattr(estimator, "n_active_", estimator.n_components)
     if as_json:
         facts = {
-            "output": str(output), "model": estimator.name, "components": estimator.n_components, "in_use": used,
-            "documents": rows, "columns": columns, "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3),
-            "held_out_score": score,
+            "output": str(output), "model": estimator.name, "components": estimator.n_components,
+            "in_use": estimator.components_in_use(), "documents": rows, "columns": columns,
+            "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
         }  # fmt: skip
         typer.echo(json.dumps(facts))
     elif not quiet:
-        count = f"{used} of {estimator.n_components}" if used != estimator.n_components else f"{used}"
         scored = "" if score is None else f", held-out score {score:.4f}"
         named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
         typer.echo(
-            f"{output}: {estimator.name}, {count} components, fitted to {rows:,} x {columns:,} "
+            f"{output}: {estimator.name}, {count_in_words(estimator)}, fitted to {rows:,} x {columns:,} "
             f"in {estimator.n_batch_iter_} steps, {seconds:.1f} s{scored}{named}"
         )

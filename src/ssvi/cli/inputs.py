@@ -105,7 +105,7 @@ class Reading:
         return corpus
 
     def beginnings(self, rows: Collection[int], length: int) -> Mapping[int, str]:
-        """Return how some documents begin; nothing where there is no text."""
+        """Return how some documents of a corpus of text begin; nothing for tables that are not read by lines."""
         from ssvi.data.readers.base import TEXT_FORMATS, guess_format
         from ssvi.data.readers.text import read_beginnings
 
@@ -117,12 +117,9 @@ class Reading:
     def over(self, estimator: Any) -> Reading:
         """Return how to read it over the words of a fitted model, where it has words."""
         from ssvi.data.readers import TextOptions
-        from ssvi.data.readers.base import TEXT_FORMATS, guess_format
 
         words = vocabulary_of(estimator)
         if words is None:
-            if (self.format or guess_format(self.path)) in TEXT_FORMATS:
-                raise ValueError(f"this model has no words, so it cannot read the text of {self.path}: give it counts.")
             return self
         text = TextOptions.for_words(words, getattr(estimator, "text_options_", None))
         return dataclasses.replace(self, text=text)

@@ -1,16 +1,22 @@
-"""From the options of a fit to an estimator."""
+"""What a fit is told of its model: options, and the estimator that they describe."""
 
 from __future__ import annotations
 
 import difflib
 import json
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
+from ssvi.cli.inputs import starting_with
 from ssvi.files.models import estimators
+from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
+from ssvi.models.base import Model
+from ssvi.registry import discover
 
 _OPTIONS = {
     "n_components": "--topics or --components",
@@ -24,6 +30,30 @@ _OPTIONS = {
 }
 _NOT_FOR_COMMANDS = ("callbacks", "verbose")
 _COPIES = 4  # of lambda that a fit has at the same time, about
+
+
+def _global_steps() -> Iterable[str]:
+    return discover("ssvi.global_steps", GlobalStep)
+
+
+def _local_steps() -> Iterable[str]:
+    models = discover("ssvi.models", Model)
+    return sorted({step for model in models for step in discover(f"ssvi.local_steps.{model}", LocalStep)})
+
+
+ModelName = Annotated[
+    str,
+    typer.Argument(help="lda, bernoulli_mixture or gamma_process_nmf.", autocompletion=starting_with(estimators)),
+]
+GlobalStepName = Annotated[
+    str | None, typer.Option(help="ssvi, ssvi_a, mean_field or map.", autocompletion=starting_with(_global_steps))
+]
+LocalStepName = Annotated[
+    str | None,
+    typer.Option(
+        help="gibbs, cvb0, mean_field or exact, as the model has it.", autocompletion=starting_with(_local_steps)
+    ),
+]
 
 
 def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:

@@ -39,7 +39,9 @@ def report(
     if corpus is not None:
         reading = inputs.Reading(corpus, format, column, None, encoding)
         documents = read_over(estimator, reading, quiet=quiet)
-        given = {"data": documents.documents.to_matrix(), "names": documents.names, "beginnings": reading.beginnings}
+        given = {"data": documents.documents.to_matrix(), "names": documents.names}
+        if documents.text is not None:
+            given["beginnings"] = reading.beginnings
     with inputs.busy("writing the report", quiet=quiet):
         write_report(estimator, output, shape=_shape(shape), title=title, **given)
     if not quiet:

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from ssvi.backends.threads import Threads
+from ssvi.cli import INTERRUPTED
 from ssvi.cli.display import ExperimentDisplay, print_table
 from ssvi.experiments.base import Experiment, chosen_rows, reproduce
 from ssvi.experiments.table import markdown
@@ -91,7 +92,7 @@ def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int, restart:
         except KeyboardInterrupt:
             display.stop()
             console.print(f"Interrupted. What was measured is in {folder}; the same command goes on from here.")
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED) from None
     rows = chosen_rows(table, trials)
     headings, lines = experiment.summary(rows)
     print_table(experiment.title, headings, lines)

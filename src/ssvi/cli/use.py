@@ -56,7 +56,7 @@ def transform(
     model: ModelFile,
     source: inputs.Input,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A .csv or .npy file to write, or - for CSV on the screen.")
+        Path, typer.Option("--output", "-o", help="A .csv or .npy file to write, or - for CSV on standard output.")
     ],
     format: inputs.Format = None,
     column: inputs.Column = None,
@@ -127,7 +127,7 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
         "columns": estimator.n_features_in_,
         "vocabulary": vocabulary_of(estimator) is not None,
         "components": estimator.n_components,
-        "in_use": getattr(estimator, "n_active_", estimator.n_components),
+        "in_use": estimator.components_in_use(),
         "held_out_score": estimator.scores_[-1][1] if getattr(estimator, "scores_", []) else None,
         "seed": estimator.random_state_,
         "steps": estimator.n_batch_iter_,
@@ -147,6 +147,8 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
 def read_over(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
     """Read documents over the columns of a model."""
     corpus = reading.over(estimator).read(quiet=quiet)
+    if corpus.text is not None and vocabulary_of(estimator) is None:
+        raise ValueError(f"this model has no words, so it cannot read the text of {reading.path}: give it counts.")
     wanted, found = estimator.n_features_in_, corpus.documents.n_words
     if found != wanted:
         raise ValueError(f"{reading.path} has {found:,} columns, and the model was fitted to {wanted:,}.")

@@ -90,6 +90,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         """
 
     @abstractmethod
+    def components_in_use(self) -> int:
+        """Return how many components hold something: all, unless the model can let go of some."""
+
+    @abstractmethod
     def component_weights(self, X: Any) -> Array:
         """Return how much of each component each row has, rows x K."""
 

@@ -320,6 +320,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         means = self.components_ / totals
         return (totals / totals.sum())[:, 0], means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
 
+    def components_in_use(self) -> int:
+        """Return the number of topics."""
+        return len(self.doc_topic_prior_)
+
     def component_weights(self, X: Any) -> Array:
         """Return what `transform` does."""
         return np.asarray(self.transform(X))

@@ -34,6 +34,10 @@ class OpenEndedEstimator(StochasticEstimator):
         check_is_fitted(self)
         return int(np.count_nonzero(is_active(self._held(), self.active_share)))
 
+    def components_in_use(self) -> int:
+        """Return `n_active_`."""
+        return self.n_active_
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -48,7 +48,7 @@ def to_pyldavis(lda: LatentDirichletAllocation, X: Any, vocabulary: Sequence[str
     words = words_of(lda, vocabulary)
     weights = np.asarray(lda.transform(X), dtype=float)
     documents = lda._documents(X, "transform", reset=False)
-    frequency = np.bincount(documents.words, weights=documents.counts, minlength=lda.n_features_in_)
+    frequency = documents.column_sums()
     if not frequency.any():
         raise ValueError("there are no words in X, and pyLDAvis shows topics by how many words they have.")
     return {

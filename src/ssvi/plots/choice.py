@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def choose(estimator: Any, components: int | Sequence[int] | None, limit: int, p
     check_fitted(estimator, plot)
     parts = Components.of(estimator)
     several, component, column = estimator.nouns
-    in_use = max(1, int(getattr(estimator, "n_active_", len(parts.numbers))))
+    in_use = max(1, estimator.components_in_use())
     note = ""
     if components is None:
         places = np.arange(min(in_use, limit))
@@ -64,10 +64,7 @@ def choose(estimator: Any, components: int | Sequence[int] | None, limit: int, p
         places = np.arange(min(int(components), len(parts.numbers)))
     else:
         places = _places(parts.numbers, components, component)
-    taken = {name: getattr(parts, name)[places] for name in ("numbers", "shares", "rows", "deviations")}
-    # In all data as in one component: rows of a mixture do not sum to 1.
-    overall = parts.shares @ parts.rows / parts.shares.sum()
-    return Choice(replace(parts, **taken, overall=overall), component, column, note)
+    return Choice(parts.take(places), component, column, note)
 
 
 def check_fitted(estimator: Any, plot: str) -> None:

@@ -87,8 +87,8 @@ def _shape(estimator: Any, given: tuple[int, int] | None) -> tuple[int, int]:
 
 def _largest(rows: Array, row: Array) -> float:
     """Return what is drawn black: 1 for probabilities of ones, else the image's largest weight."""
-    shares = abs(rows.sum(axis=1) - 1.0).max() < 1e-6
-    return float(row.max()) if shares else 1.0
+    sum_to_one = abs(rows.sum(axis=1) - 1.0).max() < 1e-6
+    return float(row.max()) if sum_to_one else 1.0
 
 
 def _columns(count: int) -> int:

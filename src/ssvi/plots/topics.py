@@ -9,7 +9,7 @@ import numpy as np
 
 from ssvi.plots.choice import Choice, choose, names_for, percent, short
 from ssvi.plots.panels import BAR, COLOURS, SOFT, Axes, n_given, name_lines, panels, plain
-from ssvi.typing import Array
+from ssvi.report.components import relevance as score
 
 _MOST = 12
 
@@ -77,7 +77,7 @@ def _draw(panel: Any, choice: Choice, place: int, names: list[str], words: int, 
     """Draw one topic."""
     parts = choice.parts
     row, everywhere = parts.rows[place], parts.overall
-    first = np.argsort(-_relevance(row, everywhere, relevance), kind="stable")[:words]
+    first = np.argsort(-score(row, everywhere, relevance), kind="stable")[:words]
     lines = np.arange(words)
     panel.barh(
         lines, row[first], height=0.72, color=BAR, xerr=parts.deviations[place, first],
@@ -93,10 +93,3 @@ def _draw(panel: Any, choice: Choice, place: int, names: list[str], words: int, 
     panel.xaxis.set_major_formatter("{x:g}")
     plain(panel)
     panel.tick_params(axis="x", labelcolor=SOFT)
-
-
-def _relevance(row: Array, overall: Array, weight: float) -> Array:
-    """Return Sievert and Shirley's relevance: weight log p + (1 - weight) log(p / overall)."""
-    log_row = np.log(np.maximum(row, 1e-300))
-    result: Array = log_row - (1.0 - weight) * np.log(np.maximum(overall, 1e-300))
-    return result

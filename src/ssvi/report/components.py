@@ -48,33 +48,30 @@ class Components:
         """Take them from a fitted estimator."""
         shares, rows, deviations = estimator.summarize_components()
         order = np.argsort(-shares, kind="stable")
-        overall = shares @ rows
-        return cls(order, shares[order], rows[order], deviations[order], overall / overall.sum())
+        return cls(order, shares[order], rows[order], deviations[order], shares @ rows / shares.sum())
 
     @classmethod
     def used_by(cls, estimator: Any) -> Components:
-        """Take from a fitted estimator those that are in use: all, unless it can let go of components."""
-        every = cls.of(estimator)
-        return every.first(max(1, getattr(estimator, "n_active_", len(every.numbers))))
+        """Take from a fitted estimator those that are in use, or the largest if none is."""
+        return cls.of(estimator).take(slice(max(1, estimator.components_in_use())))
 
-    def first(self, count: int) -> Components:
-        """Return the largest of them."""
+    def take(self, places: Any) -> Components:
+        """Return those at some places, by a slice or numbers."""
         return replace(
             self,
-            numbers=self.numbers[:count],
-            shares=self.shares[:count],
-            rows=self.rows[:count],
-            deviations=self.deviations[:count],
+            numbers=self.numbers[places],
+            shares=self.shares[places],
+            rows=self.rows[places],
+            deviations=self.deviations[places],
         )
 
     def candidates(self, k: int) -> npt.NDArray[np.int64]:
         """Return the columns that are among a component's first ones for some weight of probability against lift."""
-        row = np.maximum(self.rows[k], 1e-300)
-        lift = np.log(row) - np.log(np.maximum(self.overall, 1e-300))
+        row = self.rows[k]
         found = {
             int(v)
             for weight in _LAMBDAS
-            for v in np.argsort(-(weight * np.log(row) + (1.0 - weight) * lift), kind="stable")[:_WORDS]
+            for v in np.argsort(-relevance(row, self.overall, weight), kind="stable")[:_WORDS]
         }
         return np.array(sorted(found, key=lambda v: -row[v]))
 
@@ -87,6 +84,19 @@ class Components:
             between = 0.5 * (own[k] + own) - _negative_entropy(0.5 * (row + weights))
             result[k] = np.sqrt(np.maximum(between, 0.0))
         return result
+
+
+def count_in_words(estimator: Any) -> str:
+    """Return how many components there are, and how many of them are in use if that is fewer."""
+    used, every = estimator.components_in_use(), estimator.n_components
+    return f"{used} components" if used == every else f"{used} of {every} components"
+
+
+def relevance(row: Array, overall: Array, weight: float) -> Array:
+    """Return Sievert and Shirley's relevance: weight log p + (1 - weight) log(p / overall)."""
+    log_row = np.log(np.maximum(row, 1e-300))
+    result: Array = log_row - (1.0 - weight) * np.log(np.maximum(overall, 1e-300))
+    return result
 
 
 def _negative_entropy(rows: Array) -> Array:

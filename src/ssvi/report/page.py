@@ -15,7 +15,7 @@ import numpy as np
 import ssvi
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import column_names
-from ssvi.report.components import Components, image_shape, plane, similar, spread
+from ssvi.report.components import Components, count_in_words, image_shape, plane, similar, spread
 from ssvi.typing import Array
 
 _MOST_PIXELS = 4_096  # of an image of one component
@@ -103,7 +103,7 @@ def gather_facts(
     return {
         "title": title or heading,
         "names": {"component": component, "column": column},
-        "facts": _facts(estimator, len(rows)),
+        "facts": _facts(estimator),
         "shape": list(size) if images and size else None,
         "components": rows,
         "reach": _round(reach),
@@ -124,13 +124,12 @@ def render(facts: dict[str, Any]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], page)
 
 
-def _facts(estimator: Any, used: int) -> list[list[str]]:
+def _facts(estimator: Any) -> list[list[str]]:
     """Return lines about the fit."""
     seconds = sum(step.seconds for step in estimator.history_)
-    count = f"{used}" if used == estimator.n_components else f"{used} of {estimator.n_components}"
     scores, rows = getattr(estimator, "scores_", []), "documents" if estimator.columns_are_words else "rows"
     return [
-        ["model", f"{estimator.name}, {count} components"],
+        ["model", f"{estimator.name}, {count_in_words(estimator)}"],
         ["data", f"{estimator._n_distinct:,} {rows}, {estimator.n_features_in_:,} {estimator.nouns[2]}s"],
         *([["held-out score", f"{scores[-1][1]:.4f}"]] if scores else []),
         ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],

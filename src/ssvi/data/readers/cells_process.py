@@ -2,8 +2,8 @@
 
 HDF5 trusts the sizes and addresses in its files: changed bytes can crash it, make it loop, or make it ask for all
 memory. Here that ends only this process, which limits its memory and its time (of computing, so that a busy machine or
-a slow disk makes no difference). It imports h5py and NumPy and nothing else, so it starts in a fifth of a second;
-anndata and pandas would take a second and look at more of the file.
+a slow disk makes no difference). It imports h5py and NumPy and nothing else: anndata and pandas would take longer to
+start and look at more of the file.
 
 What it finds goes to standard output: before each array a line of JSON with its name, type and length, then its bytes.
 The last line is {"end": true}, or {"fault": ...} with what is wrong.

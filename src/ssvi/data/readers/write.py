@@ -59,8 +59,7 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
         if words is not None:
             _write_words(words, corpus.vocabulary or (), documents.n_words)
         if format == "npz":
-            shape = (len(documents), documents.n_words)
-            sparse.save_npz(new, sparse.csr_array((documents.counts, documents.words, documents.indptr), shape=shape))
+            sparse.save_npz(new, documents.to_matrix())
         else:
             with _opened(new) as file:
                 file.writelines({"mtx": _mtx, "uci": _uci, "ldac": _ldac}[format](documents))
