@@ -13,10 +13,13 @@ from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.families.draws import Draw
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
-from ssvi.numerics.gamma_variates import log_gamma_rows
+from ssvi.numerics.gamma_variates import log_gamma_long_rows, log_gamma_rows
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, inverse_trigamma_growth, trigamma
+from ssvi.tasks import Each
 from ssvi.typing import Array
+
+_LONG = 64  # coordinates from which on a row is drawn in vectors
 
 
 @kernel
@@ -94,7 +97,6 @@ class Dirichlet(ExponentialFamily):
     name = "dirichlet"
     positive = True
     dimension: ClassVar[int | None] = None
-    columns = DirichletColumns()
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""
@@ -121,7 +123,7 @@ class Dirichlet(ExponentialFamily):
         stats = np.empty(lam.shape)
         rows = stats.reshape(-1, lam.shape[-1])
         log_totals = np.empty(lam.shape[:-1])
-        log_gamma_rows(as_rows(lam), keys, rows)
+        (log_gamma_rows if lam.shape[-1] < _LONG else log_gamma_long_rows)(as_rows(lam), keys, rows)
         _normalize_rows(rows, log_totals.reshape(-1))
         return Draw(stats, log_totals)
 
@@ -136,6 +138,10 @@ class Dirichlet(ExponentialFamily):
         out = np.empty(lam.shape)
         _fisher_solve_rows(as_rows(lam), as_rows(x), as_rows(out))
         return out
+
+    def restricted(self, rest: Array, each: Each = map) -> DirichletColumns:
+        """Return the formulas for some words in columns."""
+        return DirichletColumns(rest, each)
 
     def quantile(self, lam: Array, u: Array) -> Array:
         """Invert one gamma distribution a coordinate and normalise."""

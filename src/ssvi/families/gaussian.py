@@ -28,6 +28,7 @@ class Gaussian(ExponentialFamily):
     name = "gaussian"
     positive = (False, True)
     dimension = 2
+    has_location = True
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return lambda_1^2 / (2 lambda_2) - log(lambda_2) / 2."""
