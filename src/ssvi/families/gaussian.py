@@ -7,10 +7,12 @@ tau adds (tau y, tau) to lambda. q's own precision is a natural parameter, so th
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.draws import Draw
+from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, normal
 from ssvi.typing import Array
@@ -26,8 +28,11 @@ class Gaussian(ExponentialFamily):
     """Real numbers beta with mean lambda_1 / lambda_2 and variance 1 / lambda_2."""
 
     name = "gaussian"
-    positive = (False, True)
-    dimension = 2
+
+    @property
+    def dimension(self) -> int:
+        """The precision times the mean, and the precision."""
+        return 2
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return lambda_1^2 / (2 lambda_2) - log(lambda_2) / 2."""
@@ -72,6 +77,19 @@ class Gaussian(ExponentialFamily):
         """Return the distribution function at the draw."""
         result: Array = special.ndtr(draw.hidden)[..., None]
         return result
+
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Want the precision positive."""
+        return rows_are_positive(lam, (False, True))
+
+    def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
+        """Keep the precision above its floor; return lambda with the number of coordinates moved."""
+        return raise_to_floor(candidate, current, prior, (False, True))
+
+    def examples(self, rng: np.random.Generator) -> Array:
+        """Return rows of means of both signs, and one far out that is known badly."""
+        mild = np.stack([rng.normal(0.0, 2.0, 5), rng.gamma(2.0, 1.0, 5) + 0.3], axis=-1)
+        return np.concatenate([mild, [[-3.0, 0.1]]])
 
     @staticmethod
     def _stats(lam: Array, standard: Array) -> Array:
