@@ -12,10 +12,8 @@ from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.gamma_quantile import log_quantile_derivative_into
 from ssvi.numerics.gamma_variates import log_gamma_rows
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma_array, trigamma_array
+from ssvi.numerics.special import digamma_array, trigamma_array, trigamma_excess
 from ssvi.typing import Array
-
-_LARGE = 300.0
 
 
 class Gamma(ExponentialFamily):
@@ -70,10 +68,7 @@ class Gamma(ExponentialFamily):
         """Solve the two equations with matrix [[psi'(shape), -1/rate], [-1/rate, shape/rate^2]]."""
         shape, rate = lam[..., 0], lam[..., 1]
         curvature = trigamma_array(shape)
-        # shape psi'(shape) - 1, about 1 / (2 shape): for large shapes by its series, as the difference loses digits.
-        inverse = 1.0 / np.maximum(shape, _LARGE)
-        series = inverse * (0.5 + inverse * (1.0 / 6.0 - inverse * inverse / 30.0))
-        determinant = np.where(shape > _LARGE, series, shape * curvature - 1.0)
+        determinant = trigamma_excess(shape, curvature)
         first = (shape * x[..., 0] + rate * x[..., 1]) / determinant
         second = rate * (x[..., 0] + curvature * rate * x[..., 1]) / determinant
         return np.stack([first, second], axis=-1)

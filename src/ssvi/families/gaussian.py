@@ -13,15 +13,8 @@ from scipy import special
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.draws import Draw
 from ssvi.families.floors import raise_to_floor, rows_are_positive
-from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import Keys, normal
+from ssvi.numerics.random import Keys, normal_rows
 from ssvi.typing import Array
-
-
-@kernel
-def _normal_rows(keys: Keys, out: Array) -> None:
-    for row in range(out.size):
-        out[row], _ = normal(keys[row])
 
 
 class Gaussian(ExponentialFamily):
@@ -52,7 +45,7 @@ class Gaussian(ExponentialFamily):
     def draw(self, lam: Array, keys: Keys) -> Draw:
         """Draw a standard normal number, kept as `hidden`, scale and shift it."""
         standard = np.empty(lam.shape[:-1])
-        _normal_rows(keys, standard.reshape(-1))
+        normal_rows(keys, standard.reshape(-1, 1))
         return Draw(self._stats(lam, standard), standard)
 
     def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
