@@ -9,6 +9,7 @@ from ssvi import engine
 from ssvi.families.gaussian import Gaussian
 from ssvi.global_steps.map import Map
 from ssvi.global_steps.mean_field import MeanField
+from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.models.base import Block, Model
@@ -121,7 +122,7 @@ def test_what_blocks_say_of_each_other_is_not_scaled_with_the_minibatch():
     np.testing.assert_allclose(state.parameters["center"], [[0.0, 8.5]])
 
 
-@pytest.mark.parametrize("step", [SsviA()], ids=lambda step: step.name)
+@pytest.mark.parametrize("step", [SsviA(), Ssvi(correction_sweeps=0)], ids=lambda step: step.name)
 def test_drawn_steps_go_about_the_same_means(step):
     """The mean over the last steps: deviations of a step are about 0.15 at rho = 0.1, far below 0.03 on average."""
     model, path = TwoLevels(4), []

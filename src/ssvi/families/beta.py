@@ -13,4 +13,8 @@ class Beta(Dirichlet):
     """
 
     name = "beta"
-    dimension = 2
+
+    @property
+    def dimension(self) -> int:
+        """The concentrations of beta and of 1 - beta."""
+        return 2

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ssvi.families.base import ExponentialFamily, as_rows
 from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.families.draws import Draw
+from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
 from ssvi.numerics.gamma_variates import log_gamma_long_rows, log_gamma_rows
@@ -95,8 +96,11 @@ class Dirichlet(ExponentialFamily):
     """
 
     name = "dirichlet"
-    positive = True
-    dimension: ClassVar[int | None] = None
+
+    @property
+    def dimension(self) -> int | None:
+        """Any number of outcomes."""
+        return None
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""
@@ -153,3 +157,17 @@ class Dirichlet(ExponentialFamily):
         """Return the gamma distribution functions at the unnormalised draws."""
         result: Array = special.gammainc(lam, np.exp(draw.stats + draw.hidden[..., None]))
         return result
+
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Want every concentration positive."""
+        return rows_are_positive(lam)
+
+    def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
+        """Keep every concentration above its floor; return them with the number of coordinates moved."""
+        return raise_to_floor(candidate, current, prior)
+
+    def examples(self, rng: np.random.Generator) -> Array:
+        """Return rows of like concentrations, and one with a small and a large one."""
+        size = self.dimension or 4
+        mild = rng.gamma(2.0, 1.0, (5, size)) + 0.3
+        return np.concatenate([mild, np.geomspace(0.1, 30.0, size)[None]])

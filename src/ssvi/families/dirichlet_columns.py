@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvi.families.base import floor
 from ssvi.families.dirichlet_correction import natural_correction
 from ssvi.families.draws import Draw
+from ssvi.families.floors import raise_rows
 from ssvi.families.restricted import Correction, Others, Restricted, Statistics
 from ssvi.numerics.bits import fast_exp, fast_log
 from ssvi.numerics.compile import kernel, widest_vectors
@@ -64,19 +64,6 @@ def _draw_rest(rest: Array, key: np.uint64, out: Array) -> None:
         out[k] = -np.inf
         if rest[k] > 0.0:
             out[k], state = log_gamma_variate(rest[k], state)
-
-
-@kernel
-def _raise_to_floor(candidate: Array, current: Array, prior: Array) -> int:
-    """Keep coordinates above their floor, in place; return how many were below it."""
-    guarded = 0
-    for v in range(candidate.shape[0]):
-        for k in range(candidate.shape[1]):
-            lowest = floor(current[v, k], prior[v, k])
-            if candidate[v, k] < lowest:  # not so for NaN, which the engine looks for
-                candidate[v, k] = lowest
-                guarded += 1
-    return guarded
 
 
 @dataclass(frozen=True)
@@ -137,7 +124,7 @@ class DirichletColumns(Restricted):
 
     def project(self, candidate: Array, current: Array, prior: Array) -> int:
         """Keep every coordinate above its floor."""
-        return _raise_to_floor(candidate, current, prior)
+        return raise_rows(candidate, current, prior)
 
     def _totals(self, lam: Array) -> Array:
         """Return the sum of each distribution's lambda over all words."""

@@ -7,28 +7,25 @@ tau adds (tau y, tau) to lambda. q's own precision is a natural parameter, so th
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.draws import Draw
-from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import Keys, normal
+from ssvi.numerics.random import Keys, normal_rows
 from ssvi.typing import Array
-
-
-@kernel
-def _normal_rows(keys: Keys, out: Array) -> None:
-    for row in range(out.size):
-        out[row], _ = normal(keys[row])
 
 
 class Gaussian(ExponentialFamily):
     """Real numbers beta with mean lambda_1 / lambda_2 and variance 1 / lambda_2."""
 
     name = "gaussian"
-    positive = (False, True)
-    dimension = 2
     has_location = True
+
+    @property
+    def dimension(self) -> int:
+        """The precision times the mean, and the precision."""
+        return 2
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return lambda_1^2 / (2 lambda_2) - log(lambda_2) / 2."""
@@ -48,7 +45,7 @@ class Gaussian(ExponentialFamily):
     def draw(self, lam: Array, keys: Keys) -> Draw:
         """Draw a standard normal number, kept as `hidden`, scale and shift it."""
         standard = np.empty(lam.shape[:-1])
-        _normal_rows(keys, standard.reshape(-1))
+        normal_rows(keys, standard.reshape(-1, 1))
         return Draw(self._stats(lam, standard), standard)
 
     def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
@@ -73,6 +70,16 @@ class Gaussian(ExponentialFamily):
         """Return the distribution function at the draw."""
         result: Array = special.ndtr(draw.hidden)[..., None]
         return result
+
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Want the precision positive."""
+        inside: npt.NDArray[np.bool_] = np.isfinite(lam).all(axis=-1) & (lam[..., 1] > 0)
+        return inside
+
+    def examples(self, rng: np.random.Generator) -> Array:
+        """Return rows of means of both signs, and one far out that is known badly."""
+        mild = np.stack([rng.normal(0.0, 2.0, 5), rng.gamma(2.0, 1.0, 5) + 0.3], axis=-1)
+        return np.concatenate([mild, [[-3.0, 0.1]]])
 
     @staticmethod
     def _stats(lam: Array, standard: Array) -> Array:

@@ -108,6 +108,15 @@ def normal(state: np.uint64) -> tuple[float, np.uint64]:
     return normal_from(bits, state)
 
 
+@kernel
+def normal_rows(keys: Keys, out: npt.NDArray[np.float64]) -> None:
+    """Fill `out` with standard normal draws, row i of the two-dimensional array from the stream `keys[i]`."""
+    for row in range(out.shape[0]):
+        state = keys[row]
+        for column in range(out.shape[1]):
+            out[row, column], state = normal(state)
+
+
 def derive_key(seed: int, *path: int | str) -> int:
     """Return the 64-bit key of the stream named by `path` under `seed`.
 
