@@ -144,7 +144,7 @@ def test_matrices_are_documents_too():
 
 
 def test_efforts_are_positive():
-    with pytest.raises(ValueError, match="samples must be 1 or more"):
+    with pytest.raises(ValueError, match="samples must be an integer of 1 or more"):
         chib_style(TOPICS, ALPHA, bag(TOKENS, 5), samples=0)
-    with pytest.raises(ValueError, match="particles must be 1 or more"):
+    with pytest.raises(ValueError, match="particles must be an integer of 1 or more"):
         left_to_right(TOPICS, ALPHA, bag(TOKENS, 5), particles=0)

@@ -11,17 +11,14 @@ from sklearn.preprocessing import binarize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ssvi.backends.threads import Threads
+from ssvi.checks import is_integer, positive_pair, require, require_count, require_positive
 from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.common import (
     NUMBERS,
     check_same,
-    is_integer,
     make_local_step,
     make_seed,
-    positive_pair,
-    require,
-    require_count,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
@@ -314,7 +311,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def _wanted(self) -> dict[str, Any]:
         """Return the parameters that a fit cannot change later."""
         alpha = self.weight_concentration_prior
-        require("weight_concentration_prior", alpha, lambda v: 0 < v < np.inf, "a positive number")
+        require_positive("weight_concentration_prior", alpha)
         return {
             "n_components": int(self.n_components),
             "weight_concentration_prior": float(alpha),

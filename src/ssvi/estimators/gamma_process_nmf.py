@@ -14,17 +14,16 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ssvi import engine
 from ssvi.backends.threads import Threads
+from ssvi.checks import is_integer, require, require_positive
 from ssvi.data.frames import Frames
 from ssvi.engine import Callback, Problem
 from ssvi.estimators.common import (
     NUMBERS,
     check_counts,
     check_same,
-    is_integer,
     make_global_step,
     make_local_step,
     make_seed,
-    require,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
@@ -349,7 +348,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         }
         numbers["inverse_scale"] = inverse_scale
         for name, value in numbers.items():
-            require(name, value, lambda v: 0 < v < np.inf, "a positive number")
+            require_positive(name, value)
         return {"n_components": int(self.n_components)} | {name: float(value) for name, value in numbers.items()}
 
     def _set_model(self, frames: Frames) -> None:

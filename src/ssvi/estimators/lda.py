@@ -11,17 +11,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ssvi.backends.threads import Threads
+from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
 from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (
     NUMBERS,
     check_counts,
-    is_integer,
     make_local_step,
     make_seed,
-    require,
-    require_count,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
@@ -362,7 +360,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for name in ("n_components", "max_doc_update_iter"):
             require_count(name, getattr(self, name))
         for name in ("perp_tol", "mean_change_tol"):
-            require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
+            require_not_negative(name, getattr(self, name))
         require("evaluate_every", self.evaluate_every, is_integer, "an integer")
 
     def _alpha(self) -> Array:
@@ -385,7 +383,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return eta."""
         if self.topic_word_prior is None:
             return 1.0 / self.n_components
-        require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
+        require_positive("topic_word_prior", self.topic_word_prior)
         return float(self.topic_word_prior)
 
     def _set_priors(self, documents: Documents) -> None:

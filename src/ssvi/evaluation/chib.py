@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
+from ssvi.checks import require_count
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.tokens import Tokens, Topics, draw_topic, estimate, sequence, sweep
 from ssvi.numerics.compile import kernel
@@ -152,7 +153,6 @@ def chib_style(
         Where it runs.
 
     """
-    if samples < 1:
-        raise ValueError(f"samples must be 1 or more, not {samples!r}.")
+    require_count("samples", samples)
     kernel_of_shard = partial(_chib_documents, samples)
     return estimate(kernel_of_shard, topics, alpha, documents, derive_key(seed, "chib"), backend)

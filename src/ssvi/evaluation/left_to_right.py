@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
+from ssvi.checks import require_count
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, sequence, sweep
 from ssvi.numerics.compile import kernel
@@ -113,7 +114,6 @@ def left_to_right(
         Where it runs.
 
     """
-    if particles < 1:
-        raise ValueError(f"particles must be 1 or more, not {particles!r}.")
+    require_count("particles", particles)
     kernel_of_shard = partial(_left_to_right_documents, particles)
     return estimate(kernel_of_shard, topics, alpha, documents, derive_key(seed, "left to right"), backend)

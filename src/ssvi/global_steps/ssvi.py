@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ssvi.checks import require_flag, require_not_negative
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.dirichlet_correction import natural_correction
@@ -50,8 +51,8 @@ class Ssvi(GlobalStep):
 
     def __post_init__(self) -> None:
         for name in ("softening", "correction_sweeps"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}.")
+            require_not_negative(name, getattr(self, name))
+        require_flag("control_variate", self.control_variate)
 
     def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""
