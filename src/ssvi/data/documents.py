@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ssvi.data.matrices import canonical_rows
 from ssvi.numerics.random import Keys
 
 _ENTRIES_AT_ONCE = 1 << 20  # where temporary arrays would be as long as the corpus
@@ -40,13 +41,9 @@ class Documents:
     def from_matrix(cls, matrix: Any) -> Self:
         """Take documents x words counts, sparse or dense; a CSR matrix in canonical form is not copied.
 
-        Canonical means sorted words, none twice, no stored zeros: then equal documents look equal.
+        In that form (see `canonical_rows`) equal documents look equal.
         """
-        rows = sparse.csr_array(matrix)
-        if not rows.has_canonical_format or not rows.data.all():
-            rows = rows.copy()
-            rows.sum_duplicates()
-            rows.eliminate_zeros()
+        rows = canonical_rows(matrix)
         return cls(rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data, int(rows.shape[1]))
 
     @classmethod

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 from ssvi.checks import is_integer
 from ssvi.data.documents import Documents
+from ssvi.data.matrices import canonical_rows
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.registry import lookup
@@ -62,6 +65,19 @@ def make_seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def check_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
+    """Return data once scikit-learn has checked it; what is sparse comes in canonical form, and stays as it is itself.
+
+    That form comes first: whatever is done to entries of one place must be done to their sum.
+    """
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse and X.ndim == 2 and X.dtype.kind in "biuf":
+        X = canonical_rows(X)
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True, **options
+    )
 
 
 def check_same(wanted: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:

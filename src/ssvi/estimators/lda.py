@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ssvi.backends.threads import Threads
 from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
@@ -16,8 +16,8 @@ from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (
-    NUMBERS,
     check_counts,
+    check_data,
     make_local_step,
     make_seed,
     unchanged_on_error,
@@ -341,7 +341,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
         try:
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+            X = check_data(self, X, reset=reset)
         except ValueError as error:
             if "could not convert string" not in str(error):
                 raise
