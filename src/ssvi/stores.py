@@ -230,7 +230,7 @@ class ColumnStore(Store):
         """Return a copy of lambda, rows of the block by columns."""
         every = np.arange(len(self._lam))
         _catch_up(self._lam, self._prior, self._taken, self._step_sizes[: self._n_steps], every)
-        return np.ascontiguousarray(self._lam.T)
+        return np.array(self._lam.T, order="C")  # also where there is one row, which lies as its transpose does
 
     def _gather(self, columns: npt.NDArray[np.int64], backend: Backend) -> Array:
         """Return some columns' lambda, a row each, brought up to date."""
