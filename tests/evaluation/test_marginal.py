@@ -106,6 +106,10 @@ BAD = [
         {"topics": TOPICS[:, :4] / TOPICS[:, :4].sum(axis=1, keepdims=True)},
         "vocabulary of 5 words and the topics one of 4",
     ),
+    (
+        {"documents": np.array([[1, 0, 2, 0, 0], [3, 0, -1, -2, 0]])},
+        "Negative values in data passed to a held-out estimator: -2 at row 1, column 3; counts must be 0 or more",
+    ),
     ({"alpha": ALPHA[:2]}, "one alpha for each topic"),
     ({"alpha": -ALPHA}, "every alpha must be a positive number"),
     (

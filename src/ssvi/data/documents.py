@@ -102,6 +102,17 @@ class Documents:
         counts = self.tight().counts
         return bool(np.issubdtype(counts.dtype, np.integer) or np.array_equal(counts, np.floor(counts)))
 
+    def check_not_negative(self, where: str) -> None:
+        """Raise a `ValueError` that says where the documents were passed to if a count is negative."""
+        tight = self.tight()
+        if tight.counts.min(initial=0) < 0:
+            entry = int(np.argmin(tight.counts))
+            row = int(np.searchsorted(tight.indptr, entry, side="right")) - 1
+            raise ValueError(
+                f"Negative values in data passed to {where}: {tight.counts[entry]} at row {row}, column "
+                f"{tight.words[entry]}; counts must be 0 or more."
+            )
+
     def content_keys(self, key: int) -> Keys:
         """Return one random stream a document that depends on its words and counts, not on its place in the batch."""
         tight = self.tight()

@@ -92,13 +92,6 @@ def check_same(wanted: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
 
 def check_counts(documents: Documents, where: str, *, allow_empty: bool = False) -> None:
     """Raise if a count is negative or, unless that is allowed, if there is nothing at all."""
-    counts = documents.counts
-    if counts.size and counts.min() < 0:
-        entry = int(np.argmin(counts))
-        row = int(np.searchsorted(documents.indptr, entry, side="right")) - 1
-        raise ValueError(
-            f"Negative values in data passed to {where}: {counts[entry]} at row {row}, column "
-            f"{documents.words[entry]}; counts must be 0 or more."
-        )
-    if not allow_empty and not counts.any():
+    documents.check_not_negative(where)
+    if not allow_empty and not documents.counts.any():
         raise ValueError(f"There is nothing but zeros in the data passed to {where}.")

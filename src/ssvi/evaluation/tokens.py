@@ -83,6 +83,7 @@ def check_topics(topics: Array, alpha: Array, documents: Documents) -> None:
             f"the documents have a vocabulary of {documents.n_words} words and the topics one of {topics.shape[1]}: "
             "count the documents' words over the vocabulary of the fit."
         )
+    documents.check_not_negative("a held-out estimator")
     possible = topics.max(axis=0) > 0
     if not possible.all():
         used = documents.tight()
