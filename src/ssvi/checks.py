@@ -22,10 +22,10 @@ def is_number(value: Any) -> bool:
 
 
 def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str) -> None:
-    """Raise one clear sentence unless the value of a parameter meets the condition; True and False never do."""
+    """Raise one clear sentence unless the value of a parameter meets the condition; truths and arrays never do."""
     try:
-        met = not isinstance(value, bool | np.bool_) and condition(value)
-    except (TypeError, ValueError):  # such as an array, which is neither true nor false
+        met = not isinstance(value, bool | np.bool_ | np.ndarray) and bool(condition(value))
+    except (TypeError, ValueError):  # such as text, which is not above or below a number
         met = False
     if not met:
         raise ValueError(f"{name} must be {wanted}, not {value!r}.")
