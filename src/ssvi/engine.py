@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -217,27 +218,36 @@ class Fit:
 
     def end(self) -> State:
         """Return the present state, complete."""
+        self._let_go()
         return replace(self.state(), parameters={name: store.lam() for name, store in self._stores.items()})
 
     def _let_go(self) -> None:
-        """Make the arrays of the last state if somebody has kept it: what they would be made of is about to change."""
+        """Make the arrays of the last state if somebody has kept it: the fit is about to change what they are of."""
         kept = self._shown()
         if kept is not None:
             kept.read()
 
 
 class Snapshot(Mapping[str, Array]):
-    """lambda of each block of a fit under way, read when it is first looked at."""
+    """lambda of each block of a fit under way, read when it is first looked at.
+
+    A copy of it, and what a pickle holds, is a dictionary of the arrays.
+    """
 
     def __init__(self, stores: Mapping[str, Store]) -> None:
         self._stores, self._arrays = stores, dict[str, Array]()
+        self._reading = threading.Lock()  # a callback may have handed the state to a thread, and the fit goes on
 
     def read(self) -> Mapping[str, Array]:
         """Return the arrays."""
-        if not self._arrays:
-            self._arrays = {name: store.lam() for name, store in self._stores.items()}
-            self._stores = {}
+        with self._reading:
+            if not self._arrays:
+                self._arrays = {name: store.lam() for name, store in self._stores.items()}
+                self._stores = {}
         return self._arrays
+
+    def __reduce__(self) -> tuple[type[dict[str, Array]], tuple[Mapping[str, Array]]]:
+        return dict, (self.read(),)
 
     def __getitem__(self, name: str) -> Array:
         return self.read()[name]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ssvi.data.matrices import canonical_rows
 from ssvi.numerics.random import Keys
 
 _ENTRIES_AT_ONCE = 1 << 20  # where temporary arrays would be as long as the corpus
@@ -40,13 +41,9 @@ class Documents:
     def from_matrix(cls, matrix: Any) -> Self:
         """Take documents x words counts, sparse or dense; a CSR matrix in canonical form is not copied.
 
-        Canonical means sorted words, none twice, no stored zeros: then equal documents look equal.
+        In that form (see `canonical_rows`) equal documents look equal.
         """
-        rows = sparse.csr_array(matrix)
-        if not rows.has_canonical_format or not rows.data.all():
-            rows = rows.copy()
-            rows.sum_duplicates()
-            rows.eliminate_zeros()
+        rows = canonical_rows(matrix)
         return cls(rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data, int(rows.shape[1]))
 
     @classmethod
@@ -104,6 +101,17 @@ class Documents:
         """Tell whether every count is a whole number."""
         counts = self.tight().counts
         return bool(np.issubdtype(counts.dtype, np.integer) or np.array_equal(counts, np.floor(counts)))
+
+    def check_not_negative(self, where: str) -> None:
+        """Raise a `ValueError` that says where the documents were passed to if a count is negative."""
+        tight = self.tight()
+        if tight.counts.min(initial=0) < 0:
+            entry = int(np.argmin(tight.counts))
+            row = int(np.searchsorted(tight.indptr, entry, side="right")) - 1
+            raise ValueError(
+                f"Negative values in data passed to {where}: {tight.counts[entry]} at row {row}, column "
+                f"{tight.words[entry]}; counts must be 0 or more."
+            )
 
     def content_keys(self, key: int) -> Keys:
         """Return one random stream a document that depends on its words and counts, not on its place in the batch."""

@@ -8,20 +8,18 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ssvi.backends.threads import Threads
+from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
 from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (
-    NUMBERS,
     check_counts,
-    is_integer,
+    check_data,
     make_local_step,
     make_seed,
-    require,
-    require_count,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
@@ -343,7 +341,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
         try:
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+            X = check_data(self, X, reset=reset)
         except ValueError as error:
             if "could not convert string" not in str(error):
                 raise
@@ -362,7 +360,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for name in ("n_components", "max_doc_update_iter"):
             require_count(name, getattr(self, name))
         for name in ("perp_tol", "mean_change_tol"):
-            require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
+            require_not_negative(name, getattr(self, name))
         require("evaluate_every", self.evaluate_every, is_integer, "an integer")
 
     def _alpha(self) -> Array:
@@ -385,7 +383,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return eta."""
         if self.topic_word_prior is None:
             return 1.0 / self.n_components
-        require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
+        require_positive("topic_word_prior", self.topic_word_prior)
         return float(self.topic_word_prior)
 
     def _set_priors(self, documents: Documents) -> None:

@@ -14,6 +14,9 @@ from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
 from ssvi.typing import Array
 
+PRECISIONS = ("float32", "float64")
+"""The arithmetic that the inner loops of a local step may have."""
+
 
 class Batch(Protocol):
     """A minibatch of documents (or frames, or rows): anything that can be counted and cut."""

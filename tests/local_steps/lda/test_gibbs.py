@@ -151,7 +151,7 @@ def test_endless_documents_are_refused_in_one_sentence():
 
 @pytest.mark.parametrize("kept", [0, 11])
 def test_kept_must_fit_into_sweeps(kept):
-    with pytest.raises(ValueError, match="kept must be from 1 to sweeps = 10"):
+    with pytest.raises(ValueError, match="kept must be an integer from 1 to sweeps = 10"):
         Gibbs(sweeps=10, kept=kept)
 
 

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.checks import require_one_of
 from ssvi.data.documents import Documents
-from ssvi.local_steps.base import LocalStep, Part
+from ssvi.local_steps.base import PRECISIONS, LocalStep, Part
 from ssvi.models.lda import LDA
 from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel, widest_vectors
@@ -68,6 +69,9 @@ class LdaStep(LocalStep):
     model = "lda"
     partial_blocks: ClassVar[Mapping[str, str]] = {"topics": "coordinates"}
     precision: str
+
+    def __post_init__(self) -> None:
+        require_one_of("precision", self.precision, PRECISIONS)
 
     def touched(self, batch: Documents) -> Mapping[str, npt.NDArray[np.int64]]:
         """Return the minibatch's vocabulary."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.models.lda import LDA
@@ -99,6 +100,11 @@ class Cvb0(LdaStep):
     precision: str = "float32"
 
     name = "cvb0"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_count("max_rounds", self.max_rounds)
+        require_not_negative("tolerance", self.tolerance)
 
     def run(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Iterate on each document; `local` is the normalised alpha + E[n_dk]."""

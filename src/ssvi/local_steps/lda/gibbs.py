@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.checks import is_integer, require, require_count, require_one_of
 from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared, lay_out
@@ -60,10 +61,11 @@ class Gibbs(LdaStep):
     counts = True
 
     def __post_init__(self) -> None:
-        if self.kernel not in ("auto", "dense", "sparse"):
-            raise ValueError(f"kernel must be 'auto', 'dense' or 'sparse', not {self.kernel!r}.")
-        if not 1 <= self.kept <= self.sweeps:
-            raise ValueError(f"kept must be from 1 to sweeps = {self.sweeps}, not {self.kept}.")
+        super().__post_init__()
+        require_count("sweeps", self.sweeps)
+        among = f"an integer from 1 to sweeps = {self.sweeps}"
+        require("kept", self.kept, lambda v: is_integer(v) and 1 <= v <= self.sweeps, among)
+        require_one_of("kernel", self.kernel, ("auto", "dense", "sparse"))
 
     @staticmethod
     def suits(documents: Documents) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.checks import require_count, require_not_negative
 from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
@@ -229,6 +230,11 @@ class MeanField(LdaStep):
     precision: str = "float32"
 
     name = "mean_field"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_count("max_rounds", self.max_rounds)
+        require_not_negative("tolerance", self.tolerance)
 
     def local(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> Array:
         """Return E[theta], by coordinate ascent on each document."""
