@@ -13,7 +13,7 @@ from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared, lay_out
 from ssvi.local_steps.lda.gibbs_dense import gibbs_dense
-from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_half
+from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import Keys
 from ssvi.numerics.simd import WIDTH, aligned_zeros
@@ -43,8 +43,8 @@ class Gibbs(LdaStep):
     kept : int
         How many of them, the last, are averaged.
     precision : {"float32", "float64"}
-        The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in half precision, good
-        to one part in 2,048 of a weight and to 3e-8 of its word's largest: its time goes into reading them.
+        The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in 16 bits, good to one
+        part in 2,048 of a weight: its time goes into reading them.
     kernel : {"auto", "dense", "sparse"}
         Go over all topics in vectors, or over the document's own topics; by default by the number of topics. Both draw
         from the same distribution.
@@ -92,16 +92,16 @@ class Gibbs(LdaStep):
         if self._is_dense(model.n_topics):
             return PreparedForGibbs(**vars(super().prepare(model, views, batch, each)), alpha=alpha, prior=None)
         part = views["topics"]
-        half, n_words = self.precision == "float32", len(part.columns)
-        weights = aligned_zeros((n_words, width), np.uint16 if half else self.precision)
+        packed, n_words = self.precision == "float32", len(part.columns)
+        weights = aligned_zeros((n_words, width), np.uint16 if packed else self.precision)
         prior = aligned_zeros((n_words, _vectors(width // WIDTH)), self.precision)
         log_scale = np.empty(n_words)
 
         def fill(own: slice) -> None:
-            rows = np.zeros((own.stop - own.start, width), self.precision) if half else weights[own]
+            rows = np.zeros((own.stop - own.start, width), self.precision) if packed else weights[own]
             lay_out(part.stats[own], rows, log_scale[own])
-            if half:
-                to_half(rows, weights[own])
+            if packed:
+                to_packed(rows, weights[own])
             prior_sums(rows, alpha, prior[own])
 
         run_all(each, fill, row_tasks(part.stats.shape))
