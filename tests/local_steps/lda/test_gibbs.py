@@ -6,7 +6,7 @@ from tests.tiny import bag, enumerate_document
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LDA
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA
 from ssvi.numerics.random import derive_keys
 
 BETA = np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.1, 0.3, 0.5]])
@@ -33,6 +33,19 @@ def test_statistics_agree_with_enumeration(tokens, precision, kernel):
     step = Gibbs(sweeps=25, kept=1, precision=precision, kernel=kernel)
     mean = _run(step, bag([tokens] * n, 4), BETA, ALPHA, seed=1).eta_hat["topics"] / n
     # A cell's count lies in 0, ..., m (its word's count), so its variance is at most mean (m - mean).
+    most = np.bincount(tokens, minlength=4)
+    error = np.sqrt(np.maximum(expected * (most - expected), 0.0) / n)
+    assert np.all(np.abs(mean - expected) <= 5 * error + 1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "tokens"), [(SMALLEST_ALPHA, [2]), (LARGEST_ALPHA, [2]), (LARGEST_ALPHA, [0, 0, 3])])
+@KERNELS
+def test_the_smallest_and_largest_priors_agree_with_enumeration(alpha, tokens, kernel):
+    """20,000 chains: 8 cells, 5 standard errors, a chance of failing under 5e-6 each."""
+    n, alphas = 20_000, np.array([alpha, 2 * alpha if alpha < 1 else 0.5 * alpha])
+    _, expected = enumerate_document(tokens, BETA, alphas)
+    step = Gibbs(sweeps=5, kept=1, kernel=kernel)
+    mean = _run(step, bag([tokens] * n, 4), BETA, alphas, seed=8).eta_hat["topics"] / n
     most = np.bincount(tokens, minlength=4)
     error = np.sqrt(np.maximum(expected * (most - expected), 0.0) / n)
     assert np.all(np.abs(mean - expected) <= 5 * error + 1e-12)
