@@ -82,6 +82,10 @@ class Documents:
         start, stop = self.indptr[0], self.indptr[-1]
         return Documents(self.indptr - start, self.words[start:stop], self.counts[start:stop], self.n_words)
 
+    def locate(self, entry: int) -> tuple[int, int]:
+        """Return the document and the word, that is row and column, of an entry."""
+        return int(np.searchsorted(self.indptr, entry, side="right")) - 1, int(self.words[entry])
+
     def lengths(self) -> npt.NDArray[np.float64]:
         """Return the number of words (the sum of counts) of each document."""
         lengths = np.zeros(len(self))

@@ -111,10 +111,10 @@ def check_counts(documents: Documents, where: str, *, allow_empty: bool = False)
     counts = documents.counts
     if counts.size and counts.min() < 0:
         entry = int(np.argmin(counts))
-        row = int(np.searchsorted(documents.indptr, entry, side="right")) - 1
+        row, column = documents.locate(entry)
         raise ValueError(
-            f"Negative values in data passed to {where}: {counts[entry]} at row {row}, column "
-            f"{documents.words[entry]}; counts must be 0 or more."
+            f"Negative values in data passed to {where}: {counts[entry]} at row {row}, column {column}; counts must be "
+            "0 or more."
         )
     if not allow_empty and not counts.any():
         raise ValueError(f"There is nothing but zeros in the data passed to {where}.")

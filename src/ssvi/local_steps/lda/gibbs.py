@@ -74,9 +74,13 @@ class Gibbs(LdaStep):
         """Raise unless every count is whole, since a fraction of a token has no topic, and no document is endless."""
         lengths = batch.lengths()
         if lengths.max(initial=0.0) > _LONGEST:
+            row = int(lengths.argmax())
+            own = batch.slice(row, row + 1).tight()
+            entry = int(own.counts.argmax())
             raise ValueError(
-                f"local_step 'gibbs' goes token by token, and document {int(lengths.argmax())} has {lengths.max():.3g} "
-                f"of them (at most {_LONGEST:,} are possible): use local_step='mean_field'."
+                f"local_step 'gibbs' goes token by token, and document {row} has {lengths[row]:.3g} of them, "
+                f"{own.counts[entry]:.3g} in column {own.words[entry]} (at most {_LONGEST:,} are possible): "
+                "use local_step='mean_field'."
             )
         if not batch.is_whole():
             raise ValueError(
