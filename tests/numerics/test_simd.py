@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 from numba import types
+from numba.extending import intrinsic
 
-from ssvi.numerics.compile import intrinsic, kernel
-from ssvi.numerics.simd import LINE, SMALLEST_PACKED, WIDTH, VectorCode, aligned_zeros, pack, prefetch
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.simd import LINE, SMALLEST_PACKED, WIDTH, VectorCode, aligned_zeros, pack, pack_in_python, prefetch
 
 
 @intrinsic
@@ -60,8 +61,11 @@ def test_packed_numbers_have_eleven_bits_down_to_the_smallest():
     values[0] = np.ldexp((2 * np.arange(2 * WIDTH) + 2049) / 4096, -np.arange(2 * WIDTH))  # half way between two
     values[1, :6] = [1.0, np.nextafter(np.float32(1), np.float32(0)), SMALLEST_PACKED, 1e-20, 1e-42, 0.0]
     expected, packed = _rounded(values), aligned_zeros(values.shape, np.uint16)
-    before = values.astype(float)
+    before, again, plainly = values.astype(float), values.copy(), packed.copy()
+    pack_in_python(again, plainly)
     _pack(values, packed)
+    np.testing.assert_array_equal(plainly, packed)
+    np.testing.assert_array_equal(again, values)
     np.testing.assert_array_equal(values, expected)
     assert np.all(np.abs(values - before) <= np.maximum(before * 2.0**-11, SMALLEST_PACKED))
     as_half = before >= 2.0**-14  # where half precision has all its bits, it is the same

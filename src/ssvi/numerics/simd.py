@@ -24,7 +24,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from ssvi.numerics.compile import intrinsic
+from ssvi.numerics.compile import do_nothing, intrinsic
 
 WIDTH = 16  # numbers in a vector
 LINE = 64  # bytes of a cache line
@@ -66,7 +66,7 @@ def array_address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
     return context.make_array(kind)(context, builder, array).data
 
 
-@intrinsic
+@intrinsic(in_python=do_nothing)
 def prefetch(_typing: Any, array: Any, row: Any, column: Any) -> Any:
     """Ask for the cache line of array[row, column], which is needed soon."""
 
@@ -248,7 +248,20 @@ def _name(kind: Any) -> str:
     return f"v{WIDTH}" + ({"float": "f32", "double": "f64"}.get(str(element)) or str(element))
 
 
-@intrinsic
+def pack_in_python(values: npt.NDArray[np.float32], packed: npt.NDArray[np.uint16]) -> None:
+    """Do what `pack` does."""
+    bits = np.maximum(values.view(np.uint32), _OFFSET)
+    bits += (bits >> _DROPPED & 1) + ((1 << (_DROPPED - 1)) - 1)
+    packed[:] = (bits - _OFFSET) >> _DROPPED
+    values[:] = unpack(packed)
+
+
+def unpack(packed: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    """Return packed numbers in single precision."""
+    return ((packed.astype(np.uint32) << _DROPPED) + np.uint32(_OFFSET)).view(np.float32)
+
+
+@intrinsic(in_python=pack_in_python)
 def pack(_typing: Any, values: Any, packed: Any) -> Any:
     """Fill `packed` (16-bit integers) with single-precision `values` from 0 to 1, and round `values` to that.
 

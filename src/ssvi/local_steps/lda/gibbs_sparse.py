@@ -19,6 +19,7 @@ from llvmlite import ir
 from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
+from ssvi.local_steps.lda.gibbs_in_python import resample_sparse
 from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
@@ -48,7 +49,7 @@ def to_packed(weights: npt.NDArray[np.float32], packed: npt.NDArray[np.uint16]) 
     pack(weights, packed)
 
 
-@intrinsic
+@intrinsic(in_python=resample_sparse)
 def _resample(
     _typing: Any,
     tally: Any,
