@@ -79,6 +79,10 @@ class Documents:
         start, stop = self.indptr[0], self.indptr[-1]
         return Documents(self.indptr - start, self.words[start:stop], self.counts[start:stop], self.n_words)
 
+    def locate(self, entry: int) -> tuple[int, int]:
+        """Return the document and the word, that is row and column, of an entry."""
+        return int(np.searchsorted(self.indptr, entry, side="right")) - 1, int(self.words[entry])
+
     def lengths(self) -> npt.NDArray[np.float64]:
         """Return the number of words (the sum of counts) of each document."""
         lengths = np.zeros(len(self))
@@ -107,10 +111,10 @@ class Documents:
         tight = self.tight()
         if tight.counts.min(initial=0) < 0:
             entry = int(np.argmin(tight.counts))
-            row = int(np.searchsorted(tight.indptr, entry, side="right")) - 1
+            row, column = tight.locate(entry)
             raise ValueError(
-                f"Negative values in data passed to {where}: {tight.counts[entry]} at row {row}, column "
-                f"{tight.words[entry]}; counts must be 0 or more."
+                f"Negative values in data passed to {where}: {tight.counts[entry]} at row {row}, column {column}; "
+                "counts must be 0 or more."
             )
 
     def content_keys(self, key: int) -> Keys:

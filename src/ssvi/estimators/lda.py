@@ -29,7 +29,7 @@ from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LDA
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -48,7 +48,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     n_components : int
         The number of topics K.
     doc_topic_prior : float or array of K floats, optional
-        alpha, the Dirichlet prior of a document's topic weights; 1 / K by default.
+        alpha, the Dirichlet prior of a document's topic weights, from 1e-10 to 1e10; 1 / K by default.
     topic_word_prior : float, optional
         eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.
     global_step : {"ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep
@@ -372,10 +372,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             alpha = np.array(np.nan)
         if alpha.ndim == 0:
             alpha = np.full(self.n_components, alpha)
-        if alpha.shape != (self.n_components,) or not (np.isfinite(alpha).all() and (alpha > 0).all()):
+        if alpha.shape != (self.n_components,) or not is_usable_alpha(alpha):
             raise ValueError(
-                f"doc_topic_prior must be a positive number, or {self.n_components} of them (one for each topic), "
-                f"not {self.doc_topic_prior!r}."
+                f"doc_topic_prior must be a positive number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g}, or "
+                f"{self.n_components} of them (one for each topic), not {self.doc_topic_prior!r}."
             )
         return alpha
 

@@ -6,7 +6,7 @@ from tests.tiny import bag, enumerate_document
 from ssvi.backends import Threads
 from ssvi.data.documents import Documents
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LDA
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA
 from ssvi.numerics.random import derive_keys
 
 BETA = np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.1, 0.3, 0.5]])
@@ -33,6 +33,19 @@ def test_statistics_agree_with_enumeration(tokens, precision, kernel):
     step = Gibbs(sweeps=25, kept=1, precision=precision, kernel=kernel)
     mean = _run(step, bag([tokens] * n, 4), BETA, ALPHA, seed=1).eta_hat["topics"] / n
     # A cell's count lies in 0, ..., m (its word's count), so its variance is at most mean (m - mean).
+    most = np.bincount(tokens, minlength=4)
+    error = np.sqrt(np.maximum(expected * (most - expected), 0.0) / n)
+    assert np.all(np.abs(mean - expected) <= 5 * error + 1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "tokens"), [(SMALLEST_ALPHA, [2]), (LARGEST_ALPHA, [2]), (LARGEST_ALPHA, [0, 0, 3])])
+@KERNELS
+def test_the_smallest_and_largest_priors_agree_with_enumeration(alpha, tokens, kernel):
+    """20,000 chains: 8 cells, 5 standard errors, a chance of failing under 5e-6 each."""
+    n, alphas = 20_000, np.array([alpha, 2 * alpha if alpha < 1 else 0.5 * alpha])
+    _, expected = enumerate_document(tokens, BETA, alphas)
+    step = Gibbs(sweeps=5, kept=1, kernel=kernel)
+    mean = _run(step, bag([tokens] * n, 4), BETA, alphas, seed=8).eta_hat["topics"] / n
     most = np.bincount(tokens, minlength=4)
     error = np.sqrt(np.maximum(expected * (most - expected), 0.0) / n)
     assert np.all(np.abs(mean - expected) <= 5 * error + 1e-12)
@@ -118,6 +131,22 @@ def test_fast_kernels_agree_with_the_plain_sampler(kernel, n_topics):
     np.testing.assert_allclose(plain.std(axis=0), fast.std(axis=0), rtol=0.2, atol=0.05)
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@KERNELS
+def test_a_weight_matters_however_small_if_many_tokens_are_behind_it(kernel, precision):
+    """10,000 tokens of a topic that hardly has the last word, and 2.5e-4 of one that has it: 2e-4 against 2.5e-4.
+
+    2,000 draws at 5 standard errors: a chance of failing under 6e-7 each.
+    """
+    n, weights = 2_000, np.array([[1.0, 2e-8], [1e-30, 1.0]])
+    documents = Documents.from_matrix(np.tile([10_000, 1], (n, 1)))
+    step = Gibbs(sweeps=1, kept=1, kernel=kernel, precision=precision)
+    counted = _run(step, documents, weights, np.full(2, 2.5e-4), seed=7).eta_hat["topics"]
+    expected = 2e-4 / 4.5e-4
+    assert_array_equal(counted[:, 0], [10_000 * n, 0])
+    assert abs(counted[0, 1] / n - expected) < 5 * np.sqrt(expected * (1 - expected) / n)
+
+
 @KERNELS
 def test_a_document_has_its_own_stream(kernel):
     documents, step = bag(DOCUMENTS, 4), Gibbs(kernel=kernel)
@@ -130,7 +159,7 @@ def test_a_document_has_its_own_stream(kernel):
 
 
 @KERNELS
-@pytest.mark.parametrize("n_topics", [1, 2, 3, 4, 5, 8, 16, 17, 33, 150])
+@pytest.mark.parametrize("n_topics", [1, 2, 3, 4, 5, 8, 16, 17, 33, 150, 321])
 def test_any_number_of_topics(n_topics, kernel):
     beta = np.random.default_rng(n_topics).dirichlet(np.ones(6), n_topics)
     result = _run(Gibbs(kernel=kernel), bag([[0, 1, 2, 3, 4, 5, 5], [], [2]], 6), beta, np.full(n_topics, 0.1), seed=0)
@@ -145,7 +174,7 @@ def test_fractions_are_refused_in_one_sentence():
 
 
 def test_endless_documents_are_refused_in_one_sentence():
-    with pytest.raises(ValueError, match=r"document 1 has 1e\+10 of them .* use local_step='mean_field'"):
+    with pytest.raises(ValueError, match=r"document 1 has 1e\+10 of them, 1e\+10 in column 0 .*'mean_field'"):
         Gibbs().check(Documents.from_matrix(np.array([[2.0, 1.0], [1e10, 0.0]])))
 
 

@@ -17,6 +17,10 @@ from ssvi.numerics.random import Keys
 from ssvi.numerics.vectors import total, total_distance
 from ssvi.typing import Array
 
+# Tokens of a document from which on expected counts are added up anew after each round. Changes by many tokens leave
+# rounding errors behind, which would be large beside a topic with few.
+_LONG = 10_000
+
 
 @kernel
 def _update_entry(
@@ -46,6 +50,15 @@ def _update_entry(
 
 
 @kernel
+def _add_up(counts: npt.NDArray[Any], shares: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    """Set expected_k to sum_i count_i share_ik."""
+    expected[:] = 0
+    for i in range(counts.size):
+        for k in range(expected.size):
+            expected[k] += counts[i] * shares[i, k]
+
+
+@kernel
 def cvb0_documents(
     indptr: npt.NDArray[np.int64],
     columns: npt.NDArray[np.uint32],
@@ -66,18 +79,21 @@ def cvb0_documents(
     fresh = np.empty(n_topics, weights.dtype)
     for d in range(indptr.size - 1):
         start, stop = indptr[d], indptr[d + 1]
+        own, is_long = shares[: stop - start], counts[start:stop].sum() > _LONG
         expected[d] = 0
-        shares[: stop - start] = 0
+        own[:] = 0
         # In the first round nothing is known of the words to come: each sees those before it.
         for _ in range(max_rounds):
             change = 0.0
             for i in range(start, stop):
                 row = weights[columns[i]]
-                change += _update_entry(row, counts[i], alpha, expected[d], shares[i - start], fresh)
+                change += _update_entry(row, counts[i], alpha, expected[d], own[i - start], fresh)
+            if is_long:
+                _add_up(counts[start:stop], own, expected[d])
             if change < tolerance * n_topics:
                 break
         for i in range(start, stop):
-            statistics[columns[i]] += counts[i] * shares[i - start]
+            statistics[columns[i]] += counts[i] * own[i - start]
 
 
 @dataclass(frozen=True)

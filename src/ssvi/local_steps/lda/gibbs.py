@@ -14,7 +14,7 @@ from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared, lay_out
 from ssvi.local_steps.lda.gibbs_dense import gibbs_dense
-from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_half
+from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import Keys
 from ssvi.numerics.simd import WIDTH, aligned_zeros
@@ -44,8 +44,8 @@ class Gibbs(LdaStep):
     kept : int
         How many of them, the last, are averaged.
     precision : {"float32", "float64"}
-        The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in half precision, good
-        to one part in 2,048 of a weight and to 3e-8 of its word's largest: its time goes into reading them.
+        The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in 16 bits, good to one
+        part in 2,048 of a weight: its time goes into reading them.
     kernel : {"auto", "dense", "sparse"}
         Go over all topics in vectors, or over the document's own topics; by default by the number of topics. Both draw
         from the same distribution.
@@ -76,9 +76,13 @@ class Gibbs(LdaStep):
         """Raise unless every count is whole, since a fraction of a token has no topic, and no document is endless."""
         lengths = batch.lengths()
         if lengths.max(initial=0.0) > _LONGEST:
+            row = int(lengths.argmax())
+            own = batch.slice(row, row + 1).tight()
+            entry = int(own.counts.argmax())
             raise ValueError(
-                f"local_step 'gibbs' goes token by token, and document {int(lengths.argmax())} has {lengths.max():.3g} "
-                f"of them (at most {_LONGEST:,} are possible): use local_step='mean_field'."
+                f"local_step 'gibbs' goes token by token, and document {row} has {lengths[row]:.3g} of them, "
+                f"{own.counts[entry]:.3g} in column {own.words[entry]} (at most {_LONGEST:,} are possible): "
+                "use local_step='mean_field'."
             )
         if not batch.is_whole():
             raise ValueError(
@@ -94,16 +98,16 @@ class Gibbs(LdaStep):
         if self._is_dense(model.n_topics):
             return PreparedForGibbs(**vars(super().prepare(model, views, batch, each)), alpha=alpha, prior=None)
         part = views["topics"]
-        half, n_words = self.precision == "float32", len(part.chosen)
-        weights = aligned_zeros((n_words, width), np.uint16 if half else self.precision)
+        packed, n_words = self.precision == "float32", len(part.chosen)
+        weights = aligned_zeros((n_words, width), np.uint16 if packed else self.precision)
         prior = aligned_zeros((n_words, _vectors(width // WIDTH)), self.precision)
         log_scale = np.empty(n_words)
 
         def fill(own: slice) -> None:
-            rows = np.zeros((own.stop - own.start, width), self.precision) if half else weights[own]
+            rows = np.zeros((own.stop - own.start, width), self.precision) if packed else weights[own]
             lay_out(part.stats[own], rows, log_scale[own])
-            if half:
-                to_half(rows, weights[own])
+            if packed:
+                to_packed(rows, weights[own])
             prior_sums(rows, alpha, prior[own])
 
         run_all(each, fill, row_tasks(part.stats.shape))
