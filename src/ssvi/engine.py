@@ -14,7 +14,7 @@ import numpy as np
 
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.data.minibatches import minibatches
+from ssvi.batches.minibatches import minibatches
 from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part

@@ -8,7 +8,7 @@ from ssvi.backends import Threads
 from ssvi.backends.shards import shards
 from ssvi.baselines import Sgrld
 from ssvi.baselines.sgrld import langevin, langevin_schedule
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys, normal
 from ssvi.schedules import ConstantSchedule

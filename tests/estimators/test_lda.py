@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from ssvi import LatentDirichletAllocation, engine, tasks
 from ssvi.backends import shards
-from ssvi.data import minibatches
+from ssvi.batches import minibatches
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs

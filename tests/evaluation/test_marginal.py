@@ -5,7 +5,7 @@ import pytest
 from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation import chib_style, document_completion, left_to_right
 from ssvi.models.lda import LDA
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
+from ssvi.batches.documents import Documents
 from ssvi.checks import is_number, require, require_not_negative, require_positive
-from ssvi.data.documents import Documents
 from ssvi.engine import Info, State, Steps, stop_unless_finite
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs

@@ -11,8 +11,8 @@ from sklearn.preprocessing import binarize
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.backends.threads import Threads
+from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, positive_pair, require, require_count, require_positive
-from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.common import (
     check_data,

@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from ssvi.batches.documents import Documents
+from ssvi.batches.matrices import canonical_rows
 from ssvi.checks import is_integer
-from ssvi.data.documents import Documents
-from ssvi.data.matrices import canonical_rows
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.registry import lookup

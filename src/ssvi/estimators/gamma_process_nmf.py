@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ssvi import engine
 from ssvi.backends.threads import Threads
+from ssvi.batches.frames import Frames
+from ssvi.batches.matrices import canonical_rows, check_sparse
 from ssvi.checks import is_integer, require, require_positive
-from ssvi.data.frames import Frames
-from ssvi.data.matrices import canonical_rows, check_sparse
 from ssvi.engine import Callback, Problem
 from ssvi.estimators.common import (
     check_counts,

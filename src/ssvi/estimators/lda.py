@@ -11,8 +11,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.backends.threads import Threads
+from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
-from ssvi.data.documents import Documents
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.tokens import check_topics
 from ssvi.local_steps.base import LocalStep

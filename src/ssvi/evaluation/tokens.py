@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ssvi.backends.base import Backend
 from ssvi.backends.shards import shards
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.tokens import expand

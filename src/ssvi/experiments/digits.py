@@ -13,7 +13,7 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.baselines.collapsed_gibbs import CollapsedGibbsBernoulliMixture
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.data.images import Digits as Images
 from ssvi.data.images import load_digits
 from ssvi.engine import Info, Problem, State

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.models.base import Block, Model
 from ssvi.typing import Array

@@ -3,7 +3,7 @@ import pytest
 from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys

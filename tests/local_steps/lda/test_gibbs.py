@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA
 from ssvi.numerics.random import derive_keys

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.local_steps.lda.mean_field import MeanField
 from ssvi.models.lda import LDA

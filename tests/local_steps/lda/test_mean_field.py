@@ -4,7 +4,7 @@ from scipy import special
 from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField, _leap

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.numerics.compile import kernel

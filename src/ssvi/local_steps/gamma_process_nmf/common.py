@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.batches.documents import Documents
+from ssvi.batches.frames import Frames
 from ssvi.checks import require_one_of
-from ssvi.data.documents import Documents
-from ssvi.data.frames import Frames
 from ssvi.local_steps.base import PRECISIONS, LocalResult, LocalStep
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.compile import kernel

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.batches.frames import Frames
 from ssvi.checks import require_count, require_one_of
-from ssvi.data.frames import Frames
 from ssvi.local_steps.gamma_process_nmf.common import (
     FactorisationStep,
     Prepared,

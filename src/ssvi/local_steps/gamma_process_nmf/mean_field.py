@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from ssvi.batches.frames import Frames
 from ssvi.checks import require_count, require_not_negative
-from ssvi.data.frames import Frames
 from ssvi.local_steps.gamma_process_nmf.common import (
     FactorisationStep,
     Prepared,

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.batches.documents import Documents
 from ssvi.checks import require_one_of
-from ssvi.data.documents import Documents
 from ssvi.local_steps.base import PRECISIONS, LocalStep, Part
 from ssvi.models.lda import LDA
 from ssvi.numerics.bits import fast_exp

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, require, require_count, require_one_of
-from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared, lay_out
 from ssvi.local_steps.lda.gibbs_dense import gibbs_dense

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.batches.documents import Documents
 from ssvi.checks import require_count, require_not_negative
-from ssvi.data.documents import Documents
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards

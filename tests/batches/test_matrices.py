@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ssvi.data.documents import Documents
-from ssvi.data.frames import Frames
-from ssvi.data.matrices import canonical_rows
+from ssvi.batches.documents import Documents
+from ssvi.batches.frames import Frames
+from ssvi.batches.matrices import canonical_rows
 
 DENSE = np.array([[0, 2, 1, 0], [0, 0, 0, 0], [3, 0, 0, 1]])
 

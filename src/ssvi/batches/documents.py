@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ssvi.data.matrices import canonical_rows
+from ssvi.batches.matrices import canonical_rows
+from ssvi.batches.runs import take_runs
 from ssvi.numerics.random import Keys
 
 _ENTRIES_AT_ONCE = 1 << 20  # where temporary arrays would be as long as the corpus
@@ -65,9 +66,7 @@ class Documents:
 
     def take(self, rows: npt.NDArray[np.int64]) -> Documents:
         """Return the given documents in the given order, copied."""
-        starts, lengths = self.indptr[rows], self.costs()[rows]
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+        indptr, entries = take_runs(self.indptr, rows)
         return Documents(indptr, self.words[entries], self.counts[entries], self.n_words)
 
     def costs(self) -> npt.NDArray[np.int64]:
