@@ -46,7 +46,7 @@ class Observe(LocalStep):
     def run(self, model, prepared, start, stop, keys):
         own = prepared[start:stop]
         statistics = np.stack([own.sum(axis=0), np.full(own.shape[1], float(len(own)))], axis=-1)
-        return LocalResult({"means": statistics, **model.nothing()}, np.zeros((stop - start, 1)))
+        return LocalResult({"means": statistics, **model.nothing()})
 
 
 @dataclass(frozen=True)

@@ -39,5 +39,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def map_local(self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys) -> Array:
+    def map_local(
+        self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys
+    ) -> dict[str, Array]:
         """Run a local step for what it finds on each group, and let eta-hat go."""

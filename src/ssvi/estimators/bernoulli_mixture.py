@@ -244,7 +244,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         rows, model = self._rows(X, reset=False), self._model()
         views = model.statistics(self.weights_, self.means_)
         with Threads(self.n_jobs) as backend:
-            return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))
+            return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))["responsibilities"]
 
     def score_samples(self, X: Any) -> Array:
         """Return the log probability of each row, at `weights_` and `means_`, or averaged over `snapshots`."""

@@ -258,7 +258,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """Return each row's activations times the weights, rows x K: times `components_` they are the row's mean."""
         check_is_fitted(self)
         frames = self._frames(X, mask, reset=False, where="transform")
-        activations: Array = self._mean_field(frames).local * self.weights_
+        activations: Array = self._mean_field(frames).local["activations"] * self.weights_
         return activations.astype(np.float32) if frames.values.counts.dtype == np.float32 else activations
 
     def inverse_transform(self, X: Any) -> Array:

@@ -257,7 +257,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         keys = documents.content_keys(derive_key(self.random_state_, "transform"))
         with Threads(self.n_jobs) as backend:
             views = {"topics": np.log(self.topic_word_)}
-            weights = backend.map_local(local_step, self._model(), views, documents, keys)
+            weights = backend.map_local(local_step, self._model(), views, documents, keys)["weights"]
         if not normalize:
             weights = weights * (documents.lengths() + self.doc_topic_prior_.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.

@@ -59,7 +59,7 @@ def test_kept_sweeps_are_averaged(kernel):
     result = _run(Gibbs(sweeps=120, kept=100, kernel=kernel), bag([tokens] * 500, 4), BETA, ALPHA, seed=2)
     assert np.all(np.abs(result.eta_hat["topics"] / 500 - expected) < 0.05)
     np.testing.assert_allclose(result.eta_hat["topics"].sum(), 500 * len(tokens))
-    np.testing.assert_allclose(result.local.sum(axis=1), 1.0)
+    np.testing.assert_allclose(result.local["weights"].sum(axis=1), 1.0)
 
 
 @KERNELS
@@ -80,7 +80,7 @@ def test_geweke_joint_distribution(kernel):
         words = sum(rng.multinomial(tallies[:, k], beta[k]) for k in range(n_topics))
         documents = Documents.from_matrix(words)
         result = _run(Gibbs(sweeps=30, kept=1, kernel=kernel), documents, beta, alpha, seed=100 + round_)
-        tallies = np.rint(result.local * (length + alpha.sum()) - alpha).astype(int)
+        tallies = np.rint(result.local["weights"] * (length + alpha.sum()) - alpha).astype(int)
         assert np.all(tallies.sum(axis=1) == length)
     share = alpha / alpha.sum()
     spread = (length + alpha.sum()) / (1 + alpha.sum())
@@ -124,7 +124,9 @@ def test_fast_kernels_agree_with_the_plain_sampler(kernel, n_topics):
     beta, alpha = rng.dirichlet(np.full(n_words, 0.3), n_topics), rng.gamma(1.0, 0.3, n_topics) + 0.05
     tokens = rng.integers(n_words, size=30)
     plain = np.array([_plain_gibbs(tokens, beta, alpha, 8, rng) for _ in range(n)])
-    theta = _run(Gibbs(sweeps=8, kept=1, kernel=kernel), bag([tokens] * n, n_words), beta, alpha, seed=3).local
+    theta = _run(Gibbs(sweeps=8, kept=1, kernel=kernel), bag([tokens] * n, n_words), beta, alpha, seed=3).local[
+        "weights"
+    ]
     fast = theta * (len(tokens) + alpha.sum()) - alpha
     error = np.sqrt((plain.var(axis=0) + fast.var(axis=0)) / n)
     assert np.all(np.abs(plain.mean(axis=0) - fast.mean(axis=0)) < 5 * error + 1e-9)
@@ -150,11 +152,11 @@ def test_a_weight_matters_however_small_if_many_tokens_are_behind_it(kernel, pre
 @KERNELS
 def test_a_document_has_its_own_stream(kernel):
     documents, step = bag(DOCUMENTS, 4), Gibbs(kernel=kernel)
-    whole = _run(step, documents, BETA, ALPHA, seed=4).local
+    whole = _run(step, documents, BETA, ALPHA, seed=4).local["weights"]
     model, keys = LDA(4, ALPHA, 1.0), derive_keys(4, len(DOCUMENTS))
     for d in range(len(DOCUMENTS)):
         own = documents.slice(d, d + 1)
-        alone = Threads().map_local(step, model, {"topics": np.log(BETA)}, own, keys[d : d + 1])
+        alone = Threads().map_local(step, model, {"topics": np.log(BETA)}, own, keys[d : d + 1])["weights"]
         assert_array_equal(whole[d : d + 1], alone)
 
 
@@ -164,7 +166,7 @@ def test_any_number_of_topics(n_topics, kernel):
     beta = np.random.default_rng(n_topics).dirichlet(np.ones(6), n_topics)
     result = _run(Gibbs(kernel=kernel), bag([[0, 1, 2, 3, 4, 5, 5], [], [2]], 6), beta, np.full(n_topics, 0.1), seed=0)
     assert_array_equal(result.eta_hat["topics"].sum(axis=0).round(9), [1, 1, 2, 1, 1, 2])
-    np.testing.assert_allclose(result.local[1], 1 / n_topics)
+    np.testing.assert_allclose(result.local["weights"][1], 1 / n_topics)
 
 
 def test_fractions_are_refused_in_one_sentence():

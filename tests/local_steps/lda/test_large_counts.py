@@ -18,7 +18,7 @@ def _run(step, counts):
     topics = np.random.default_rng(0).dirichlet(np.full(N_WORDS, 0.2), N_TOPICS) + 1e-6
     views = {"topics": np.log(topics)}
     result = Threads().map_reduce(step, MODEL, views, Documents.from_matrix(counts), derive_keys(0, len(counts)))
-    return np.asarray(result.eta_hat["topics"], dtype=float), result.local
+    return np.asarray(result.eta_hat["topics"], dtype=float), result.local["weights"]
 
 
 def _counts(large):

@@ -196,7 +196,7 @@ class MixtureStep(LocalStep):
         else:
             count_expected(rows.indptr, rows.words, local, ones)
         eta_hat = {"weights": local.sum(axis=0), "components": ones}
-        return LocalResult(eta_hat, local, self._bound(log_probability))
+        return LocalResult(eta_hat, {"responsibilities": local}, self._bound(log_probability))
 
     @abstractmethod
     def _bound(self, log_probability: Array) -> float | None:

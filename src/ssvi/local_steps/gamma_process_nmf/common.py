@@ -125,7 +125,7 @@ class FactorisationStep(LocalStep):
         sums = {"shares": shares, "activity": activations.sum(axis=0)}
         if some_missing:
             sums["missed"] = missed
-        return LocalResult(sums, activations, bound)
+        return LocalResult(sums, {"activations": activations}, bound)
 
     @property
     def _share_type(self) -> str:

@@ -139,4 +139,4 @@ class Cvb0(LdaStep):
             expected,
         )
         local: Array = model.alpha + expected.astype(np.float64)
-        return LocalResult({"topics": statistics}, local / local.sum(axis=1, keepdims=True))
+        return LocalResult({"topics": statistics}, {"weights": local / local.sum(axis=1, keepdims=True)})

@@ -137,7 +137,7 @@ class Gibbs(LdaStep):
         self._sample(prepared, start, stop, keys, statistics["topics"], tallies)
         return LocalResult(statistics, self._topic_weights(model, tallies))
 
-    def local(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> Array:
+    def local(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:
         """Sample each document for its topic weights only."""
         nothing, tallies = np.zeros((0, model.n_topics), dtype=np.int32), np.zeros((stop - start, model.n_topics))
         self._sample(prepared, start, stop, keys, nothing, tallies)
@@ -173,11 +173,10 @@ class Gibbs(LdaStep):
         else:
             gibbs_sparse(*given, prepared.prior, *rest)
 
-    def _topic_weights(self, model: LDA, tallies: Array) -> Array:
+    def _topic_weights(self, model: LDA, tallies: Array) -> dict[str, Array]:
         """Return E[theta | z] from tallies summed over the kept sweeps."""
         weights = model.alpha + tallies / self.kept
-        normalised: Array = weights / weights.sum(axis=1, keepdims=True)
-        return normalised
+        return {"weights": weights / weights.sum(axis=1, keepdims=True)}
 
     def finish(self, model: LDA, prepared: PreparedForGibbs, result: LocalResult) -> LocalResult:
         """Average over the kept sweeps."""
