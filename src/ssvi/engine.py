@@ -14,10 +14,11 @@ from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.data.minibatches import minibatches
 from ssvi.global_steps.base import Clock, GlobalStep
-from ssvi.local_steps.base import Batch, LocalStep
+from ssvi.local_steps.base import Batch, LocalStep, Part
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
+from ssvi.states import check_parameters
 from ssvi.stores import ColumnStore, Store, make_store
 from ssvi.typing import Array
 
@@ -112,6 +113,7 @@ class Fit:
     """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
 
     def __init__(self, problem: Problem, state: State) -> None:
+        check_parameters(problem.model.blocks(), state.parameters, state.totals)
         self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
         self._stores = {
@@ -136,6 +138,8 @@ class Fit:
             name: store.view(problem.global_step, columns, derive_key(seed, "draw", name, number), problem.backend)
             for name, store in self._stores.items()
         }
+        for name, view in views.items():
+            _stop_at_nan(name, number, view.stats if isinstance(view, Part) else view)
         keys = derive_keys(derive_key(seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, problem.model, views, batch, keys, want_local=False)
         represented, clock = _represented(problem, seen), Clock(seen, problem.population)
@@ -266,5 +270,14 @@ def stop_unless_finite(name: str, number: int, lam: Array) -> None:
         place = np.unravel_index(int(np.argmin(np.isfinite(lam))), lam.shape)
         raise FitError(
             f"block {name!r} has a value that is not finite after step {number} (first at {tuple(map(int, place))}): "
+            "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
+        )
+
+
+def _stop_at_nan(name: str, number: int, stats: Array) -> None:
+    """Raise a `FitError` if what the local step is to see of a block is NaN somewhere: it would make nonsense of it."""
+    if np.isnan(stats.sum()) and np.isnan(stats).any():  # the sum clears almost every view
+        raise FitError(
+            f"block {name!r} cannot be drawn from in step {number}, because a value of lambda has left its domain: "
             "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
         )
