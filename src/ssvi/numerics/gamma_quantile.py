@@ -112,7 +112,7 @@ def _series_form(shape: float, log_x: float, x: float) -> float:
         gap += 1.0 / divisor
         term = weight * gap
         total += term
-        # Past n > x the terms fall at least geometrically, by x / (s + n). Said the other way round, so that NaN ends it.
+        # Past n > x the terms fall at least geometrically, by x / (s + n). Said the other way round, NaN ends it too.
         if not (divisor <= x or abs(term) > 1e-13 * abs(total)):
             return total
         n += 1.0
