@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import re
 import sys
@@ -10,7 +12,7 @@ from typing import Any, NoReturn
 
 INTERRUPTED = 130
 _MISTAKE = 2
-_NOBODY_READS = 141  # what a shell sees of a tool that writes to a pipe whose reader has gone
+_NOBODY_READS = 1  # the reader of a pipe has gone; the parser of options has this code for it too
 
 
 def main() -> None:
@@ -52,13 +54,18 @@ def _run() -> int:
 
 
 def _prepare_streams() -> None:
-    """Let output take any character, as an escape where its encoding has none, and let there be an output."""
+    """Let there be an output, and let it take any character, as an escape where its encoding has none.
+
+    ASCII becomes UTF-8, as the parser of options has it for what goes through its own `echo`.
+    """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    if getattr(sys.stdout, "errors", None) == "strict" and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        is_ascii = codecs.lookup(sys.stdout.encoding).name == "ascii"
+        errors = "backslashreplace" if sys.stdout.errors == "strict" else sys.stdout.errors
+        sys.stdout.reconfigure(encoding="utf-8" if is_ascii else None, errors=errors)
 
 
 def _say_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
