@@ -21,6 +21,7 @@ from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
+from ssvi.states import check_parameters
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
 
@@ -157,6 +158,7 @@ class Fit:
     """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
 
     def __init__(self, problem: Problem, state: State) -> None:
+        check_parameters(problem.model.blocks(), state.parameters, state.totals)
         self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
         self._model = problem.model.at(state.hyperparameters)
@@ -175,6 +177,8 @@ class Fit:
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
         step_size = problem.schedule(number)
         views = self._views(batch, number)
+        for name, view in views.items():
+            _stop_at_nan(name, number, view.stats if isinstance(view, Part) else view)
         keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
         represented = _represented(problem, seen)
@@ -328,5 +332,14 @@ def stop_unless_finite(name: str, number: int, lam: Array) -> None:
         place = np.unravel_index(int(np.argmin(np.isfinite(lam))), lam.shape)
         raise FitError(
             f"block {name!r} has a value that is not finite after step {number} (first at {tuple(map(int, place))}): "
+            "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
+        )
+
+
+def _stop_at_nan(name: str, number: int, stats: Array) -> None:
+    """Raise a `FitError` if what the local step is to see of a block is NaN somewhere: it would make nonsense of it."""
+    if np.isnan(stats.sum()) and np.isnan(stats).any():  # the sum clears almost every view
+        raise FitError(
+            f"block {name!r} cannot be drawn from in step {number}, because a value of lambda has left its domain: "
             "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
         )
