@@ -68,10 +68,10 @@ def test_a_draw_that_is_nan_stops_the_fit(monkeypatch):
     """As it would be if lambda left its domain during a fit."""
     draw = DirichletColumns.draw
 
-    def spoilt(self, lam, rest, keys, each):
+    def spoilt(self, lam, keys):
         lam = lam.copy()
         lam[3, 2] = -1.0
-        return draw(self, lam, rest, keys, each)
+        return draw(self, lam, keys)
 
     monkeypatch.setattr(DirichletColumns, "draw", spoilt)
     with pytest.raises(engine.FitError, match="block 'topics' cannot be drawn from in step 1, because a value of"):

@@ -45,7 +45,7 @@ def write(path: str | os.PathLike[str], text: Mapping[str, Any], arrays: Arrays)
 
     content = {"checksum": _BLANK.decode(), "schema": SCHEMA, **text}
     metadata = {_KEY: json.dumps(content, ensure_ascii=False, allow_nan=False)}
-    packed = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata)
+    packed = save({name: np.asarray(array, order="C") for name, array in arrays.items()}, metadata)
     parts = _sealed(packed)
     write_atomically(Path(path), lambda file: file.writelines(parts), "wb")
 
