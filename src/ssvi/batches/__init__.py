@@ -1,7 +1,8 @@
 """Shapes of data: what a minibatch of documents, rows, sequences, ratings or groups is.
 
 Each can be counted (`len`), cut (`slice`), sampled (`take`) and weighed (`costs`): that is all that the engine and the
-backends ask. What lies in them is a matter of the model's local steps.
+backends ask. What lies in them is a matter of the model's local steps; `group` hands out one group after another to
+those that are written for one.
 """
 
 from ssvi.batches.documents import Documents

@@ -69,6 +69,11 @@ class Documents:
         indptr, entries = take_runs(self.indptr, rows)
         return Documents(indptr, self.words[entries], self.counts[entries], self.n_words)
 
+    def group(self, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the words of document n and how often each occurs."""
+        own = slice(self.indptr[n], self.indptr[n + 1])
+        return self.words[own], self.counts[own]
+
     def costs(self) -> npt.NDArray[np.int64]:
         """Return the number of entries of each document."""
         return np.diff(self.indptr)

@@ -67,6 +67,10 @@ class Frames:
         """Return the given frames in the given order, copied."""
         return type(self)(self.values.take(rows), self.missing.take(rows))
 
+    def group(self, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the features of frame n that are known and not zero, their values, and the features missing in it."""
+        return *self.values.group(n), self.missing.group(n)[0]
+
     def tight(self) -> Self:
         """Return the same frames with no entries but their own."""
         return type(self)(self.values.tight(), self.missing.tight())

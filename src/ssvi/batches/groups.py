@@ -49,8 +49,12 @@ class Groups:
 
     def __iter__(self) -> Iterator[tuple[Array, Array]]:
         """Go over the groups, each as its x and its y."""
-        pairs = zip(self.indptr[:-1], self.indptr[1:], strict=True)
-        return ((self.inputs[start:stop], self.outputs[start:stop]) for start, stop in pairs)
+        return (self.group(n) for n in range(len(self)))
+
+    def group(self, n: int) -> tuple[Array, Array]:
+        """Return x and y of group n."""
+        own = slice(self.indptr[n], self.indptr[n + 1])
+        return self.inputs[own], self.outputs[own]
 
     def slice(self, start: int, stop: int) -> Self:
         """Return groups start, ..., stop - 1; they share the arrays."""

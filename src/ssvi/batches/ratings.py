@@ -86,6 +86,11 @@ class Ratings:
         indptr, entries = take_runs(self.indptr, chosen)
         return type(self)(indptr, self.items[entries], self.values[entries], self.n_items)
 
+    def group(self, n: int) -> tuple[npt.NDArray[np.int64], Array]:
+        """Return the items that user n has rated, and the ratings."""
+        own = slice(self.indptr[n], self.indptr[n + 1])
+        return self.items[own], self.values[own]
+
     def costs(self) -> npt.NDArray[np.int64]:
         """Return the number of ratings of each user."""
         return np.diff(self.indptr)

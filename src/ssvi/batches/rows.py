@@ -54,6 +54,11 @@ class DenseRows:
         """Return the given rows in the given order, copied."""
         return type(self)(self.values[rows])
 
+    def group(self, n: int) -> Array:
+        """Return row n."""
+        row: Array = self.values[n]
+        return row
+
     def costs(self) -> npt.NDArray[np.int64]:
         """Return the number of columns, for each row."""
         return np.full(len(self), self.n_columns, dtype=np.int64)

@@ -49,7 +49,11 @@ class Sequences:
 
     def __iter__(self) -> Iterator[Array]:
         """Go over the sequences, each as time points x columns."""
-        return (self.values[start:stop] for start, stop in zip(self.indptr[:-1], self.indptr[1:], strict=True))
+        return (self.group(n) for n in range(len(self)))
+
+    def group(self, n: int) -> Array:
+        """Return sequence n, time points x columns."""
+        return self.values[self.indptr[n] : self.indptr[n + 1]]
 
     def slice(self, start: int, stop: int) -> Self:
         """Return sequences start, ..., stop - 1; they share the array."""

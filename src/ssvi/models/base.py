@@ -90,5 +90,18 @@ class Model(ABC):
         """Return a small instance, which the contract suites run."""
 
     @abstractmethod
-    def simulate(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], Any]:
-        """Draw the global parameters from the prior and n documents given them; return both."""
+    def simulate(
+        self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None
+    ) -> tuple[dict[str, Array], Any]:
+        """Draw the global parameters from the prior, or take `values` for them, and n groups given them; return both.
+
+        They may be in any form in which the mean of two of them is one of them, as probabilities, rates, means and
+        precisions have it.
+        """
+
+    def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Return t of global parameters in the form of `simulate`, each block's in its shape.
+
+        `ssvi.testing` compares local steps and simulation by it; a fit has no need of it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no statistics_of.")

@@ -102,17 +102,25 @@ class BernoulliMixture(Model):
             stats = np.stack([np.log(components), np.log1p(-components)], axis=-1)
             return {"weights": np.log(weights)[None], "components": stats}
 
+    def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Return t of what `simulate` has drawn."""
+        return self.statistics(values["weights"][0], values["components"])
+
     @classmethod
     def example(cls) -> BernoulliMixture:
         """Return five components over twelve features."""
         return cls(12, 5, 2.0, (0.6, 0.8))
 
-    def simulate(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], Documents]:
+    def simulate(
+        self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None
+    ) -> tuple[dict[str, Array], Documents]:
         """Draw weights and components, then n rows."""
-        weights = rng.dirichlet(np.full(self.n_components, self.concentration / self.n_components))
-        components = rng.beta(*self.prior, (self.n_components, self.n_features))
-        rows, _ = self.sample(weights, components, rng, n)
-        return {"weights": weights[None], "components": components}, Documents.from_matrix(rows)
+        if values is None:
+            weights = rng.dirichlet(np.full(self.n_components, self.concentration / self.n_components))
+            components = rng.beta(*self.prior, (self.n_components, self.n_features))
+            values = {"weights": weights[None], "components": components}
+        rows, _ = self.sample(values["weights"][0], values["components"], rng, n)
+        return dict(values), Documents.from_matrix(rows)
 
     def sample(self, weights: Array, components: Array, rng: np.random.Generator, n: int) -> tuple[Any, Any]:
         """Draw n rows given weights and components; return them and their components."""

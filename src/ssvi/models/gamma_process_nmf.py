@@ -127,16 +127,23 @@ class GammaProcessNMF(Model):
                 "dictionary": np.stack([np.log(dictionary), -dictionary], axis=-1),
             }
 
+    def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Return t of what `simulate` has drawn."""
+        return self.statistics(values["weights"], values["dictionary"])
+
     @classmethod
     def example(cls) -> GammaProcessNMF:
         """Return four components over nine features."""
         return cls(9, 4, 0.5, 0.6, 2.0, 0.1)
 
-    def simulate(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], Frames]:
+    def simulate(
+        self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None
+    ) -> tuple[dict[str, Array], Frames]:
         """Draw weights and dictionary, then n frames."""
         a, b, alpha, size = self.dictionary_shape, self.activation_shape, self.concentration, self.n_components
-        weights = rng.gamma(alpha / size, 1.0 / (alpha * self.inverse_scale), size)
-        dictionary = rng.gamma(a, 1.0 / a, (size, self.n_features))
+        if values is None:
+            weights = rng.gamma(alpha / size, 1.0 / (alpha * self.inverse_scale), size)
+            values = {"weights": weights, "dictionary": rng.gamma(a, 1.0 / a, (size, self.n_features))}
         activations = rng.gamma(b, 1.0 / b, (n, size))
-        counts = rng.poisson((activations * weights) @ dictionary)
-        return {"weights": weights, "dictionary": dictionary}, Frames.from_matrix(counts)
+        counts = rng.poisson((activations * values["weights"]) @ values["dictionary"])
+        return dict(values), Frames.from_matrix(counts)

@@ -67,9 +67,15 @@ class LDA(Model):
         """Return four topics over thirty words."""
         return cls(30, np.full(4, 0.3), 0.1)
 
-    def simulate(self, rng: np.random.Generator, n: int, length: float = 50.0) -> tuple[dict[str, Array], Documents]:
+    def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the logarithms of some topics."""
+        return {"topics": np.log(values["topics"])}
+
+    def simulate(
+        self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
+    ) -> tuple[dict[str, Array], Documents]:
         """Draw topics, then n documents of Poisson(length) words each."""
-        topics = rng.dirichlet(np.full(self.n_words, self.eta), self.n_topics)
+        topics = values["topics"] if values else rng.dirichlet(np.full(self.n_words, self.eta), self.n_topics)
         counts = np.zeros((n, self.n_words), dtype=np.int64)
         for d in range(n):
             mixture = rng.dirichlet(self.alpha) @ topics
