@@ -7,7 +7,7 @@ import ssvi
 
 IMPORT_THE_CORE = """
 import importlib, pkgutil, sys, ssvi.engine, ssvi.files, ssvi.progress
-for part in ("families", "global_steps", "local_steps", "models", "backends", "data", "numerics", "evaluation"):
+for part in ("families", "global_steps", "local_steps", "models", "backends", "data", "numerics", "evaluation", "testing"):
     package = importlib.import_module(f"ssvi.{part}")
     for module in pkgutil.walk_packages(package.__path__, f"ssvi.{part}."):
         importlib.import_module(module.name)

@@ -7,6 +7,7 @@ from ssvi.families.base import ExponentialFamily
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.draws import Draw
 from ssvi.families.gamma import Gamma
+from ssvi.families.wishart import Wishart
 from ssvi.testing import check_family
 
 
@@ -121,6 +122,17 @@ def test_a_broken_family_is_caught(family, fault):
     with pytest.raises(AssertionError, match=fault) as caught:
         check_family(family())
     assert str(caught.value).startswith(f"{family.__name__}(): ")
+
+
+def test_a_domain_that_is_too_large_is_caught():
+    """nu > 0 where it must be over D - 1 = 1: digamma has a pole between, beyond which E[t] is too large."""
+
+    class DomainIsTooLarge(Wishart):
+        def in_domain(self, lam):
+            return super().in_domain(lam + np.eye(4)[3])
+
+    with pytest.raises(AssertionError, match="in_domain says yes too far out"):
+        check_family(DomainIsTooLarge(2))
 
 
 def test_a_sound_family_of_ones_own_passes_with_any_seed():
