@@ -144,7 +144,8 @@ class PrecisionFamily(ExponentialFamily):
         rows = as_rows(lam)
         hidden = np.empty((len(rows), self._noise_size))
         _noise_rows(self._gamma_shapes(rows[:, -1]), keys, hidden)
-        return Draw(self._draw_stats(rows, hidden).reshape(lam.shape), hidden.reshape(*lam.shape[:-1], -1))
+        stats = self._draw_stats(rows, hidden).reshape(lam.shape)
+        return Draw(stats, hidden.reshape(*lam.shape[:-1], self._noise_size))
 
     def quantile(self, lam: Array, u: Array) -> Array:
         """Invert D gamma distributions and as many normal ones as there are other numbers of noise."""
@@ -175,19 +176,10 @@ class PrecisionFamily(ExponentialFamily):
         places = np.arange(q, q + d)
         to_factor[:, places, places] -= x_parts.degrees[:, None] / factors.whole[:, places, places]
         to_joint = cholesky_pullback(factors.whole, factors.inverse, to_factor)
-        # T_ii^2 = 2 Gamma((nu + 1 - i) / 2), so d log T_ii / d nu is a quarter of the quantile's log-derivative.
-        diagonal = np.arange(d)
-        to_log = to_bartlett[:, diagonal, diagonal] * np.exp(noise.log_diagonal) + x_parts.degrees[:, None]
-        slopes = np.empty(to_log.shape)
-        shapes = self._gamma_shapes(rows[:, -1])
-        log_quantile_derivative_into(
-            np.ascontiguousarray(shapes).reshape(-1),
-            np.ascontiguousarray(noise.log_gammas).reshape(-1),
-            slopes.reshape(-1),
-        )
-        parts = Parts(
-            2.0 * to_joint[:, q:, :q], to_joint[:, :q, :q], to_joint[:, q:, q:], (0.25 * slopes * to_log).sum(-1)
-        )
+        to_log_diagonal = np.diagonal(to_bartlett, axis1=-2, axis2=-1) * np.exp(noise.log_diagonal)
+        to_log_diagonal = to_log_diagonal + x_parts.degrees[:, None]
+        to_degrees = (to_log_diagonal * self._bartlett_slopes(rows[:, -1], noise)).sum(axis=-1)
+        parts = Parts(2.0 * to_joint[:, q:, :q], to_joint[:, :q, :q], to_joint[:, q:, q:], to_degrees)
         return self._layout.merge_dual(parts).reshape(lam.shape)
 
     def fisher_solve(self, lam: Array, x: Array) -> Array:
@@ -247,6 +239,13 @@ class PrecisionFamily(ExponentialFamily):
         terms = (excess + place / degrees[:, None]) / (4.0 * shapes)
         result: Array = terms.sum(axis=-1)
         return result
+
+    def _bartlett_slopes(self, degrees: Array, noise: _Noise) -> Array:
+        """Return d log T_ii / d nu: T_ii^2 / 2 is a gamma variable whose shape is nu / 2 and less a constant."""
+        shapes, log_gammas = self._gamma_shapes(degrees), np.ascontiguousarray(noise.log_gammas)
+        slopes = np.empty(shapes.shape)
+        log_quantile_derivative_into(shapes.reshape(-1), log_gammas.reshape(-1), slopes.reshape(-1))
+        return 0.25 * slopes
 
     def _factors(self, rows: Array) -> _Factors:
         q = self.inputs

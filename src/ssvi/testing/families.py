@@ -256,6 +256,24 @@ def _check_leading_axes(family: ExponentialFamily, seed: int) -> None:
     require(np.array_equal(lam, kept) and np.array_equal(x, kept_x), f"{family}: a method writes into its arguments")
 
 
+def _check_no_rows(family: ExponentialFamily, seed: int) -> None:
+    """No rows give no rows: a step may touch none of a block."""
+    lam = _examples(family, seed)[:0]
+    draw = family.draw(lam, derive_keys(0, 0))
+    answers = {
+        "draw": draw.stats,
+        "mean_stats": family.mean_stats(lam),
+        "mode_stats": family.mode_stats(lam),
+        "natural_correction": family.natural_correction(lam, draw, lam),
+        "quantile": family.quantile(lam, family.probability(lam, draw)),
+        "project": family.project(lam, lam, lam)[0],
+    }
+    for name, values in answers.items():
+        require(values.shape == lam.shape, f"{family}: {name} of no rows has the shape {values.shape}, not {lam.shape}")
+    for name in ("log_normalizer", "in_domain"):
+        require(getattr(family, name)(lam).shape == (0,), f"{family}: {name} of no rows must be empty")
+
+
 def _check_keys(family: ExponentialFamily, seed: int) -> None:
     """Each draw depends on its row's lambda and key and on nothing else."""
     lam = np.repeat(_examples(family, seed)[:1], 6, axis=0)
@@ -306,6 +324,7 @@ CHECKS: tuple[Callable[[ExponentialFamily, int], None], ...] = (
     _check_convexity,
     _check_projection,
     _check_leading_axes,
+    _check_no_rows,
     _check_keys,
     _check_extremes,
 )
