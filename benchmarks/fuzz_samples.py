@@ -35,7 +35,7 @@ def _write_models(folder: Path, counts: npt.NDArray[np.int64]) -> None:
 
 
 def _write_lines(folder: Path, counts: npt.NDArray[np.int64], texts: list[str]) -> None:
-    from ssvi.data.documents import Documents
+    from ssvi.batches.documents import Documents
     from ssvi.data.readers import Corpus, write_corpus
 
     corpus = Corpus(Documents.from_matrix(counts), _WORDS, None)

@@ -11,8 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from ssvi import LatentDirichletAllocation, engine, tasks
-from ssvi.backends import base as backends
-from ssvi.data import minibatches
+from ssvi.backends import shards
+from ssvi.batches import minibatches
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
@@ -33,9 +33,9 @@ def _lda(**parameters):
 @pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
 def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, local_step, monkeypatch):
     # Small enough pieces that every step has work for four threads, in the local and in the global part.
-    monkeypatch.setattr(backends, "_FEWEST_DOCUMENTS", 8)
+    monkeypatch.setattr(shards, "_FEWEST_GROUPS", 8)
     monkeypatch.setattr(tasks, "_ELEMENTS_A_TASK", 60)
-    assert len(backends.shards(np.ones(100, dtype=int))) == 12
+    assert len(shards.shards(np.ones(100, dtype=int))) == 12
     assert len(tasks.row_tasks((4, 60))) == 4
     fits = [_lda(global_step=global_step, local_step=local_step, n_jobs=n).fit(COUNTS) for n in (1, 2, 4)]
     for other in fits[1:]:
@@ -323,6 +323,8 @@ BAD_PARAMETERS = [
     ({"n_components": 2.5}, "n_components must be an integer"),
     ({"n_components": True}, "n_components must be an integer"),
     ({"doc_topic_prior": 0.0}, "doc_topic_prior must be a positive number"),
+    ({"doc_topic_prior": 1e39}, r"doc_topic_prior must be a positive number from 1e-10 to 1e\+10, or 4 .*, not 1e\+39"),
+    ({"doc_topic_prior": [0.1, 0.1, 0.1, 1e-50]}, "doc_topic_prior must be .* from 1e-10"),
     ({"doc_topic_prior": [0.1, 0.1]}, "doc_topic_prior must be .* or 4 of them"),
     ({"doc_topic_prior": float("nan")}, "doc_topic_prior"),
     ({"topic_word_prior": -1.0}, "topic_word_prior must be a positive number, not -1.0"),

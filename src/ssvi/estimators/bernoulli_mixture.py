@@ -8,20 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.preprocessing import binarize
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
+from ssvi.checks import is_integer, positive_pair, require, require_count, require_positive
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.common import (
-    NUMBERS,
+    check_data,
     check_same,
-    is_integer,
     make_local_step,
     make_seed,
-    positive_pair,
-    require,
-    require_count,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
@@ -247,7 +244,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         rows, model = self._rows(X, reset=False), self._model()
         views = model.statistics(self.weights_, self.means_)
         with Threads(self.n_jobs) as backend:
-            return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))
+            return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))["responsibilities"]
 
     def score_samples(self, X: Any) -> Array:
         """Return the log probability of each row, at `weights_` and `means_`, or averaged over `snapshots`."""
@@ -303,7 +300,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         """Check parameters and data; return the rows by their ones."""
         self._check_parameters()
         require("snapshots", self.snapshots, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more")
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+        X = check_data(self, X, reset=reset)
         if self.binarize is not None:
             require("binarize", self.binarize, lambda v: -np.inf < v < np.inf, "a number, or None")
             X = binarize(X, threshold=self.binarize)
@@ -314,7 +311,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def _wanted(self) -> dict[str, Any]:
         """Return the parameters that a fit cannot change later."""
         alpha = self.weight_concentration_prior
-        require("weight_concentration_prior", alpha, lambda v: 0 < v < np.inf, "a positive number")
+        require_positive("weight_concentration_prior", alpha)
         return {
             "n_components": int(self.n_components),
             "weight_concentration_prior": float(alpha),

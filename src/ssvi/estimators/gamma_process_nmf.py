@@ -10,21 +10,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from ssvi import engine
 from ssvi.backends.threads import Threads
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
+from ssvi.batches.matrices import canonical_rows, check_sparse
+from ssvi.checks import is_integer, require, require_positive
 from ssvi.engine import Callback, Problem
 from ssvi.estimators.common import (
-    NUMBERS,
     check_counts,
+    check_data,
     check_same,
-    is_integer,
     make_global_step,
     make_local_step,
     make_seed,
-    require,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
@@ -258,12 +258,14 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """Return each row's activations times the weights, rows x K: times `components_` they are the row's mean."""
         check_is_fitted(self)
         frames = self._frames(X, mask, reset=False, where="transform")
-        activations: Array = self._mean_field(frames).local * self.weights_
+        activations: Array = self._mean_field(frames).local["activations"] * self.weights_
         return activations.astype(np.float32) if frames.values.counts.dtype == np.float32 else activations
 
     def inverse_transform(self, X: Any) -> Array:
         """Return the means that activations stand for, rows x features."""
         check_is_fitted(self)
+        if sparse.issparse(X):
+            check_sparse(X)
         X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
         if X.shape[1] != len(self.components_):
             raise ValueError(f"X has {X.shape[1]} columns, and there are {len(self.components_)} components.")
@@ -323,10 +325,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """Check parameters and data; return the data as frames."""
         self._check_parameters()
         hidden = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
-        X = validate_data(
-            self, np.ma.getdata(X) if hidden is not None else X, reset=reset, accept_sparse="csr", dtype=NUMBERS,
-            accept_large_sparse=True, ensure_all_finite=mask is None and hidden is None,
-        )  # fmt: skip
+        X = np.ma.getdata(X) if hidden is not None else X
+        X = check_data(self, X, reset=reset, ensure_all_finite=mask is None and hidden is None)
         frames = Frames.from_matrix(X, _mask(mask, hidden, X.shape))
         if not np.isfinite(frames.values.counts).all():
             raise ValueError("X contains NaN or infinity where the mask does not say that an entry is missing.")
@@ -349,7 +349,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         }
         numbers["inverse_scale"] = inverse_scale
         for name, value in numbers.items():
-            require(name, value, lambda v: 0 < v < np.inf, "a positive number")
+            require_positive(name, value)
         return {"n_components": int(self.n_components)} | {name: float(value) for name, value in numbers.items()}
 
     def _set_model(self, frames: Frames) -> None:
@@ -400,6 +400,7 @@ def _mask(given: Any, hidden: Any, shape: tuple[int, ...]) -> Any:
     """Return where entries are missing, by a mask, by a masked array's own, or by either; None if there is neither."""
     if given is None:
         return hidden
+    given = canonical_rows(given) if sparse.issparse(given) else given
     mask = check_array(given, accept_sparse="csr", dtype=bool, input_name="mask", ensure_min_samples=0)
     if mask.shape != shape:
         raise ValueError(f"mask has shape {mask.shape}, and X has {shape}: there must be one for each entry.")

@@ -8,20 +8,18 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
+from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (
-    NUMBERS,
     check_counts,
-    is_integer,
+    check_data,
     make_local_step,
     make_seed,
-    require,
-    require_count,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
@@ -31,7 +29,7 @@ from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LDA
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -50,7 +48,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     n_components : int
         The number of topics K.
     doc_topic_prior : float or array of K floats, optional
-        alpha, the Dirichlet prior of a document's topic weights; 1 / K by default.
+        alpha, the Dirichlet prior of a document's topic weights, from 1e-10 to 1e10; 1 / K by default.
     topic_word_prior : float, optional
         eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.
     global_step : {"ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep
@@ -259,7 +257,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         keys = documents.content_keys(derive_key(self.random_state_, "transform"))
         with Threads(self.n_jobs) as backend:
             views = {"topics": np.log(self.topic_word_)}
-            weights = backend.map_local(local_step, self._model(), views, documents, keys)
+            weights = backend.map_local(local_step, self._model(), views, documents, keys)["weights"]
         if not normalize:
             weights = weights * (documents.lengths() + self.doc_topic_prior_.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.
@@ -343,7 +341,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
         try:
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+            X = check_data(self, X, reset=reset)
         except ValueError as error:
             if "could not convert string" not in str(error):
                 raise
@@ -362,7 +360,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for name in ("n_components", "max_doc_update_iter"):
             require_count(name, getattr(self, name))
         for name in ("perp_tol", "mean_change_tol"):
-            require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
+            require_not_negative(name, getattr(self, name))
         require("evaluate_every", self.evaluate_every, is_integer, "an integer")
 
     def _alpha(self) -> Array:
@@ -374,10 +372,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             alpha = np.array(np.nan)
         if alpha.ndim == 0:
             alpha = np.full(self.n_components, alpha)
-        if alpha.shape != (self.n_components,) or not (np.isfinite(alpha).all() and (alpha > 0).all()):
+        if alpha.shape != (self.n_components,) or not is_usable_alpha(alpha):
             raise ValueError(
-                f"doc_topic_prior must be a positive number, or {self.n_components} of them (one for each topic), "
-                f"not {self.doc_topic_prior!r}."
+                f"doc_topic_prior must be a positive number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g}, or "
+                f"{self.n_components} of them (one for each topic), not {self.doc_topic_prior!r}."
             )
         return alpha
 
@@ -385,7 +383,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return eta."""
         if self.topic_word_prior is None:
             return 1.0 / self.n_components
-        require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
+        require_positive("topic_word_prior", self.topic_word_prior)
         return float(self.topic_word_prior)
 
     def _set_priors(self, documents: Documents) -> None:

@@ -8,9 +8,17 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ssvi.estimators.common import is_integer, make_global_step, require, require_count
+from ssvi.checks import (
+    is_integer,
+    require,
+    require_count,
+    require_flag,
+    require_not_negative,
+    require_one_of,
+    require_positive,
+)
+from ssvi.estimators.common import make_global_step
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
 
 _SMALLEST_BATCH = 128
@@ -94,17 +102,15 @@ class LoopParameters(BaseEstimator):
         require_count("n_iter_no_change", self.n_iter_no_change)
         for name in ("learning_decay", "learning_offset"):
             if getattr(self, name) is not None:
-                require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
+                require_not_negative(name, getattr(self, name))
         if self.learning_scale is not None:
-            require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
+            require_positive("learning_scale", self.learning_scale)
         if self.total_samples is not None:
             require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
-        if not isinstance(self.early_stopping, bool | np.bool_):
-            raise ValueError(f"early_stopping must be True or False, not {self.early_stopping!r}.")
+        require_flag("early_stopping", self.early_stopping)
         require("validation_fraction", self.validation_fraction, lambda v: 0 < v < 1, "above 0 and below 1")
-        require("validation_tol", self.validation_tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        if self.learning_method not in ("auto", "online", "batch"):
-            raise ValueError(f"learning_method must be 'auto', 'online' or 'batch', not {self.learning_method!r}.")
+        require_not_negative("validation_tol", self.validation_tol)
+        require_one_of("learning_method", self.learning_method, ("auto", "online", "batch"))
         if self.verbose != "auto" and not is_integer(self.verbose):
             raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
 
@@ -157,9 +163,11 @@ class LoopParameters(BaseEstimator):
     def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
         """Return the global step of a fit by minibatches, or of so many steps that see all data.
 
-        There, full steps would scatter lambda by the correction's noise: SSVI by name is then with its control variate
-        and brings the correction in over the whole fit.
+        A step by name is then in the form that suits such a fit; one that was given as it is stays as it is.
         """
-        if whole_steps is not None and isinstance(self.global_step, str) and self.global_step == Ssvi.name:
-            return Ssvi(correction_sweeps=whole_steps, control_variate=True)
-        return make_global_step(self.global_step)
+        step = make_global_step(self.global_step)
+        return (
+            step
+            if whole_steps is None or isinstance(self.global_step, GlobalStep)
+            else step.for_whole_data(whole_steps)
+        )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ssvi.checks import require, require_count, require_not_negative
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import require, require_count
 from ssvi.models.base import is_active
 from ssvi.typing import Array
 
@@ -46,5 +46,5 @@ class OpenEndedEstimator(StochasticEstimator):
     def _check_parameters(self) -> None:
         self._check_loop_parameters()
         require_count("n_components", self.n_components)
-        require("tol", self.tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
+        require_not_negative("tol", self.tol)
         require("active_share", self.active_share, lambda v: 0 <= v <= 1, "from 0 to 1")

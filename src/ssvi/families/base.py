@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.families.draws import Draw
-from ssvi.families.floors import floor as floor
+from ssvi.families.restricted import Restricted
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
 _HALVINGS = 60  # after so many a step is smaller than the rounding of where it starts
@@ -30,8 +30,9 @@ class ExponentialFamily(ABC):
     """The formulas of one exponential family; see the module for the shapes."""
 
     name: ClassVar[str]
-    columns: ClassVar[DirichletColumns]
-    """The same formulas for some coordinates of distributions in columns, where the family has them."""
+    has_location: ClassVar[bool] = False
+    """Whether beta has a mean that may lie anywhere, as that of a Gaussian. Then V x alone has a noise that grows with
+    its distance from 0, and SSVI corrects what is left to go, eta + eta-hat - lambda, which has no such origin."""
 
     @property
     def parameters(self) -> tuple[Any, ...]:
@@ -105,6 +106,22 @@ class ExponentialFamily(ABC):
     def natural_correction(self, lam: Array, draw: Draw, x: Array) -> Array:
         """Return V(beta, lambda) x of the paper, without ever forming V."""
         return self.fisher_solve(lam, self.pullback(lam, draw, x))
+
+    def corrected(self, lam: Array, draw: Draw, x: Array, ramp: float = 1.0, softening: float = 0.0) -> Array:
+        """Return x + k (V x - x), k = ramp s / (s + softening) for the gamma shape s behind each coordinate.
+
+        V x is noisy where s is small, and so less of the correction is taken there.
+        """
+        correction = self.natural_correction(lam, draw, x) - x
+        correction *= ramp / (1.0 + softening / self.shapes(lam))
+        return x + correction
+
+    def restricted(self, rest: Array, each: Each = map) -> Restricted:
+        """Return the formulas for some coordinates and all others as one, whose lambda adds up to `rest`.
+
+        Only for families that are of one kind with their own sums.
+        """
+        raise TypeError(f"{self!r} cannot be held by coordinates: only whole distributions of it can be put off.")
 
     def negative_divergence(self, lam: Array, prior: Array) -> Array:
         """Return E_q[log p(beta) - log q(beta)] = -KL(q || p) = (eta - lambda) . E_q[t] - A(eta) + A(lambda)."""

@@ -14,10 +14,13 @@ from ssvi.families.draws import Draw
 from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
-from ssvi.numerics.gamma_variates import log_gamma_rows
+from ssvi.numerics.gamma_variates import log_gamma_long_rows, log_gamma_rows
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, inverse_trigamma_growth, trigamma
+from ssvi.tasks import Each
 from ssvi.typing import Array
+
+_LONG = 64  # coordinates from which on a row is drawn in vectors
 
 
 @kernel
@@ -93,7 +96,6 @@ class Dirichlet(ExponentialFamily):
     """
 
     name = "dirichlet"
-    columns = DirichletColumns()
 
     @property
     def dimension(self) -> int | None:
@@ -125,7 +127,7 @@ class Dirichlet(ExponentialFamily):
         stats = np.empty(lam.shape)
         rows = stats.reshape(-1, lam.shape[-1])
         log_totals = np.empty(lam.shape[:-1])
-        log_gamma_rows(as_rows(lam), keys, rows)
+        (log_gamma_rows if lam.shape[-1] < _LONG else log_gamma_long_rows)(as_rows(lam), keys, rows)
         _normalize_rows(rows, log_totals.reshape(-1))
         return Draw(stats, log_totals)
 
@@ -141,6 +143,10 @@ class Dirichlet(ExponentialFamily):
         _fisher_solve_rows(as_rows(lam), as_rows(x), as_rows(out))
         return out
 
+    def restricted(self, rest: Array, each: Each = map) -> DirichletColumns:
+        """Return the formulas for some words in columns."""
+        return DirichletColumns(rest, each)
+
     def quantile(self, lam: Array, u: Array) -> Array:
         """Invert one gamma distribution a coordinate and normalise."""
         gammas = special.gammaincinv(lam, u)
@@ -154,11 +160,11 @@ class Dirichlet(ExponentialFamily):
 
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Want every concentration positive."""
-        return rows_are_positive(lam, True)
+        return rows_are_positive(lam)
 
     def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
         """Keep every concentration above its floor; return them with the number of coordinates moved."""
-        return raise_to_floor(candidate, current, prior, True)
+        return raise_to_floor(candidate, current, prior)
 
     def examples(self, rng: np.random.Generator) -> Array:
         """Return rows of like concentrations, and one with a small and a large one."""

@@ -85,11 +85,11 @@ class Gamma(ExponentialFamily):
 
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Want shape and rate positive."""
-        return rows_are_positive(lam, True)
+        return rows_are_positive(lam)
 
     def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
         """Keep shape and rate above their floors; return them with the number of coordinates moved."""
-        return raise_to_floor(candidate, current, prior, True)
+        return raise_to_floor(candidate, current, prior)
 
     def examples(self, rng: np.random.Generator) -> Array:
         """Return rows of like shapes and rates, and one with a small shape and a large rate."""

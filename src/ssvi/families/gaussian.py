@@ -12,7 +12,6 @@ from scipy import special
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.draws import Draw
-from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.random import Keys, normal_rows
 from ssvi.typing import Array
 
@@ -21,6 +20,7 @@ class Gaussian(ExponentialFamily):
     """Real numbers beta with mean lambda_1 / lambda_2 and variance 1 / lambda_2."""
 
     name = "gaussian"
+    has_location = True
 
     @property
     def dimension(self) -> int:
@@ -73,11 +73,8 @@ class Gaussian(ExponentialFamily):
 
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Want the precision positive."""
-        return rows_are_positive(lam, (False, True))
-
-    def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
-        """Keep the precision above its floor; return lambda with the number of coordinates moved."""
-        return raise_to_floor(candidate, current, prior, (False, True))
+        inside: npt.NDArray[np.bool_] = np.isfinite(lam).all(axis=-1) & (lam[..., 1] > 0)
+        return inside
 
     def examples(self, rng: np.random.Generator) -> Array:
         """Return rows of means of both signs, and one far out that is known badly."""

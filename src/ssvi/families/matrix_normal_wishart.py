@@ -65,6 +65,7 @@ class MatrixNormalWishart(PrecisionFamily):
     """
 
     name = "matrix_normal_wishart"
+    has_location = True
 
     def __init__(self, outputs: int, inputs: int) -> None:
         if inputs < 1:

@@ -66,6 +66,7 @@ class MultivariateGaussian(ExponentialFamily):
     """Vectors beta with mean m and precision matrix Lambda, both in lambda."""
 
     name = "multivariate_gaussian"
+    has_location = True
 
     def __init__(self, size: int) -> None:
         if size < 1:

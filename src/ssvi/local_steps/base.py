@@ -14,6 +14,9 @@ from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
 from ssvi.typing import Array
 
+PRECISIONS = ("float32", "float64")
+"""The arithmetic that the inner loops of a local step may have."""
+
 
 class Batch(Protocol):
     """A minibatch of documents (or frames, or rows): anything that can be counted and cut."""
@@ -33,24 +36,38 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """Some columns of a block's view: those that a minibatch has to do with.
+    """Some of a block's view: the rows or the coordinates that a minibatch has to do with.
 
     Attributes
     ----------
-    columns : (C,) integers
+    chosen : (C,) integers
         Which, in ascending order.
-    stats : (C, rows of the block)
-        t(beta) of these columns, a row each: what belongs to one column lies together.
+    stats : (C, ...)
+        t(beta) of these. Coordinates have a row each, with one number for each distribution of the block: what belongs
+        to one coordinate (a word of the topics) lies together.
+    axis : {"rows", "coordinates"}
+        What was chosen: whole distributions, along the block's first axis, or coordinates of all of its distributions.
 
     """
 
-    columns: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
     stats: Array
+    axis: str = "coordinates"
 
     @classmethod
-    def of(cls, view: Array, columns: npt.NDArray[np.int64]) -> Part:
-        """Return some columns of a whole view."""
-        return cls(columns, np.ascontiguousarray(view[:, columns].T))
+    def of(cls, view: Array, chosen: npt.NDArray[np.int64], axis: str = "coordinates") -> Part:
+        """Return some of a whole view."""
+        stats = np.ascontiguousarray(view[:, chosen].T) if axis == "coordinates" else view[chosen]
+        return cls(chosen, stats, axis)
+
+    def put_back(self, values: Array, shape: tuple[int, ...]) -> Array:
+        """Return an array of the block's shape that holds `values` for what was chosen, and zeros elsewhere."""
+        whole = np.zeros(shape)
+        if self.axis == "coordinates":
+            whole[:, self.chosen] = values.T
+        else:
+            whole[self.chosen] = values
+        return whole
 
 
 @dataclass(frozen=True)
@@ -61,8 +78,9 @@ class LocalResult:
     ----------
     eta_hat : arrays by block
         The estimate of sum_n E[eta_n(y_n, z_n)], additive over documents, but for the factor `scale`.
-    local : array, documents x anything
-        What the model's users call the result for each document (for LDA, its topic weights); 0 x 0 where nobody asked.
+    local : arrays by name, each documents x anything
+        What the model's users call the result for each document (for LDA, its topic `weights`); empty where nobody
+        asked.
     bound : float or None
         The sum of the local ELBOs, where the step optimises one.
     scale : float
@@ -71,7 +89,7 @@ class LocalResult:
     """
 
     eta_hat: Mapping[str, npt.NDArray[Any]]
-    local: Array = field(default_factory=lambda: np.empty((0, 0)))
+    local: Mapping[str, Array] = field(default_factory=dict)
     bound: float | None = None
     scale: float = 1.0
 
@@ -86,8 +104,9 @@ class LocalStep(ABC):
     name: ClassVar[str]
     model: ClassVar[str]
     """The name of the model whose documents it understands."""
-    column_blocks: ClassVar[tuple[str, ...]] = ()
-    """The blocks of which it needs some columns only: their views and statistics are those of a `Part`."""
+    partial_blocks: ClassVar[Mapping[str, str]] = {}
+    """The blocks of which a minibatch touches some "rows" or "coordinates" only. Their views and statistics are those
+    of a `Part`, and what is not touched is put off; see `ssvi.stores`."""
     counts: ClassVar[bool] = False
     """Whether its statistics are whole numbers, so that their sum is the same in any order. Then there is `count`."""
 
@@ -95,9 +114,9 @@ class LocalStep(ABC):
         """Raise a `ValueError` if there is something in these documents that the step cannot handle."""
         return
 
-    def columns(self, batch: Any) -> npt.NDArray[np.int64]:
-        """Return the columns of its column blocks that these documents have to do with."""
-        raise NotImplementedError
+    def touched(self, batch: Any) -> Mapping[str, npt.NDArray[np.int64]]:
+        """Return which rows or coordinates of its partial blocks these documents touch, in ascending order."""
+        return {}
 
     @abstractmethod
     def prepare(self, model: Any, views: Mapping[str, Any], batch: Any, each: Each = map) -> Any:
@@ -107,7 +126,7 @@ class LocalStep(ABC):
     def run(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle documents start, ..., stop - 1 of the prepared minibatch, one random stream for each."""
 
-    def local(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> Array:
+    def local(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:
         """Return what `run` finds on each document, for those who want no statistics."""
         return self.run(model, prepared, start, stop, keys).local
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.models.base import Block, Model

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
 from ssvi.families.gamma import Gamma
 from ssvi.models.base import Block, Model
 from ssvi.typing import Array

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
-from ssvi.local_steps.base import LocalStep, Part
+from ssvi.batches.documents import Documents
+from ssvi.checks import require_one_of
+from ssvi.local_steps.base import PRECISIONS, LocalStep, Part
 from ssvi.models.lda import LDA
 from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel, widest_vectors
@@ -22,6 +23,7 @@ from ssvi.typing import Array
 # smallest normal single-precision number (1e-38) that products with topic weights stay normal: arithmetic on subnormal
 # numbers is many times slower.
 _SMALLEST_WEIGHT = 1e-20
+_LARGEST_COUNT = 2.0**53  # up to here a double holds every whole number
 
 
 @dataclass(frozen=True)
@@ -66,23 +68,37 @@ class LdaStep(LocalStep):
     """A local step of LDA: `prepare` is the same for all."""
 
     model = "lda"
-    column_blocks = ("topics",)
+    partial_blocks: ClassVar[Mapping[str, str]] = {"topics": "coordinates"}
     precision: str
 
-    def columns(self, batch: Documents) -> npt.NDArray[np.int64]:
+    def __post_init__(self) -> None:
+        require_one_of("precision", self.precision, PRECISIONS)
+
+    def check(self, batch: Documents) -> None:
+        """Raise if a count is too large to be one."""
+        own = batch.tight()
+        if own.counts.max(initial=0) > _LARGEST_COUNT:
+            entry = int(own.counts.argmax())
+            row, column = own.locate(entry)
+            raise ValueError(
+                f"the count at row {row}, column {column} is {own.counts[entry]:.3g}, and numbers over "
+                f"{_LARGEST_COUNT:.1g} do not count one by one: correct it, or divide all counts by the same number."
+            )
+
+    def touched(self, batch: Documents) -> Mapping[str, npt.NDArray[np.int64]]:
         """Return the minibatch's vocabulary."""
         present = np.zeros(batch.n_words, dtype=np.bool_)
         present[batch.tight().words] = True
-        return np.flatnonzero(present)
+        return {"topics": np.flatnonzero(present)}
 
     def prepare(self, model: LDA, views: Mapping[str, Part], batch: Documents, each: Each = map) -> Prepared:
         """Lay out exp(t(beta)) word by word for the minibatch's words."""
         part = views["topics"]
-        weights = aligned_zeros((len(part.columns), self._width(model.n_topics)), self.precision)
-        log_scale = np.empty(len(part.columns))
+        weights = aligned_zeros((len(part.chosen), self._width(model.n_topics)), self.precision)
+        log_scale = np.empty(len(part.chosen))
         tasks = row_tasks(part.stats.shape)
         run_all(each, lambda own: lay_out(part.stats[own], weights[own], log_scale[own]), tasks)
-        return Prepared(self._renumber(batch, part.columns), part.columns, weights, log_scale)
+        return Prepared(self._renumber(batch, part.chosen), part.chosen, weights, log_scale)
 
     def _renumber(self, batch: Documents, columns: npt.NDArray[np.int64]) -> Documents:
         """Return the minibatch with words numbered by their place in `columns`."""
