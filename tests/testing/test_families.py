@@ -72,6 +72,11 @@ class DomainTakesInfinity(Gamma):
         return (lam > 0).all(axis=-1)
 
 
+class ForgetsTheRamp(Gamma):
+    def corrected(self, lam, draw, x, ramp=1.0, softening=0.0):
+        return super().corrected(lam, draw, x, 1.0, softening)
+
+
 class WrongDivergence(Gamma):
     def negative_divergence(self, lam, prior):
         return 1.01 * super().negative_divergence(lam, prior)
@@ -110,6 +115,7 @@ class Underflows(Gamma):
         (ModeIsTheMean, "mode_stats"),
         (DomainByCoordinate, "in_domain must give one truth value a row"),
         (DomainTakesInfinity, "in_domain says yes although .* inf"),
+        (ForgetsTheRamp, r"corrected is not x \+ k \(V x - x\)"),
         (WrongDivergence, "negative_divergence is not"),
         (RowsLeak, "mean_stats of rows with two leading axes differs"),
         (WritesIntoLambda, "writes into its arguments"),

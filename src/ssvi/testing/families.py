@@ -182,6 +182,7 @@ CHECKS: tuple[Callable[[ExponentialFamily, int], None], ...] = (
     formulas.check_pullback,
     _check_shapes,
     formulas.check_correction_mean,
+    formulas.check_damping,
     formulas.check_mode,
     formulas.check_divergence,
     formulas.check_convexity,

@@ -97,6 +97,22 @@ def check_correction_mean(family: ExponentialFamily, seed: int) -> None:
         require_mean(corrected, expected, f"{family}: E[V x] is not x (natural_correction) at lambda = {lam}")
 
 
+def check_damping(family: ExponentialFamily, seed: int) -> None:
+    """`corrected` takes the part of V x that ramp, softening and shapes say."""
+    lam = examples(family, seed)
+    draw = family.draw(lam, derive_keys(derive_key(seed, "damping"), len(lam)))
+    x = generator(seed, "damping").normal(size=lam.shape)
+    full, ramp, softening = family.natural_correction(lam, draw, x), 0.7, 0.3
+    expected = x + ramp / (1.0 + softening / family.shapes(lam)) * (full - x)
+    require_close(
+        family.corrected(lam, draw, x, ramp, softening),
+        expected,
+        1e-9,
+        1e-9 * float(np.abs(expected).max()),
+        f"{family}: corrected is not x + k (V x - x) with k = ramp s / (s + softening), s = shapes",
+    )
+
+
 def check_mode(family: ExponentialFamily, seed: int) -> None:
     """`mode_stats` beats every draw in lambda . t, and is what draws at large multiples of lambda come to."""
     for number, lam in enumerate(examples(family, seed)):
