@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.data.test_matrices import UNSOUND, made
+from tests.batches.test_matrices import UNSOUND, made
 
 from ssvi.files.models import estimators
 

@@ -20,6 +20,8 @@ from ssvi.typing import Array
 class Threads(Backend):
     """Shards on `n_jobs` threads: None is 1, and -1 is one for each processor, as scikit-learn has it."""
 
+    name = "threads"
+
     def __init__(self, n_jobs: int | None = None) -> None:
         self.workers = Workers(n_jobs)
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from ssvi.backends.base import Backend
 from ssvi.batches.documents import Documents
 from ssvi.batches.matrices import canonical_rows
 from ssvi.checks import is_integer
@@ -44,6 +45,11 @@ def make_global_step(choice: str | GlobalStep) -> GlobalStep:
         return choice
     step: GlobalStep = lookup("ssvi.global_steps", GlobalStep, choice, "global_step")()
     return step
+
+
+def make_backend(choice: str, n_jobs: int | None) -> Any:
+    """Return a new backend of the kind that a parameter names."""
+    return lookup("ssvi.backends", Backend, choice, "backend")(n_jobs)
 
 
 def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> LocalStep:
@@ -82,7 +88,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
 
 def check_same(wanted: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
     """Raise if parameters of the model were changed since the first `partial_fit` or the last `fit`."""
-    changed = [name for name in wanted if wanted[name] != fitted[name]]
+    changed = [name for name in wanted if not np.array_equal(wanted[name], fitted[name])]
     if changed:
         raise ValueError(
             f"{', '.join(changed)} changed since this model was fitted, and partial_fit goes on with the same model: "

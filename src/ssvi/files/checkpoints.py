@@ -23,7 +23,7 @@ from ssvi.files.codec import Decoder, Encoder
 _WHAT = "a checkpoint"
 _NAME = re.compile(r"step-(\d{9})\.ssvi")
 _KEPT = 2
-_NOT_COMPARED = ("callbacks", "n_jobs", "verbose")  # parameters that do not change what a fit finds
+_NOT_COMPARED = ("backend", "callbacks", "n_jobs", "verbose")  # parameters that do not change what a fit finds
 
 
 class Checkpoints:

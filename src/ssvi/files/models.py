@@ -37,6 +37,8 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
     if not estimator.__sklearn_is_fitted__():
         raise ValueError(f"this {type(estimator).__name__} is not fitted yet: there is nothing to save.")
     parameters = estimator.get_params(deep=False) | {"callbacks": None}
+    if not isinstance(parameters["backend"], str):  # an open cluster is not part of a model
+        del parameters["backend"]
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = estimator.random_state_
     fitted = {name: getattr(estimator, name) for name in estimator.saved_attributes if hasattr(estimator, name)}

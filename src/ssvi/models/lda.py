@@ -62,6 +62,11 @@ class LDA(Model):
         topics: Array = lam / lam.sum(axis=1, keepdims=True)
         return topics
 
+    def summarize(self, parameters: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
+        lam = parameters["topics"]
+        return lam.sum(axis=1) / lam.sum(), self.mean_topics(parameters), Dirichlet().deviations(lam)
+
     @classmethod
     def example(cls) -> LDA:
         """Return four topics over thirty words."""
