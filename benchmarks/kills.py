@@ -21,8 +21,8 @@ import numpy as np
 from scipy import sparse
 
 import ssvi
+from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints, container
-from ssvi.files.models import estimators
 
 _MOST_KILLS = 3  # of one fit: then it may end, and another begins
 Variant = tuple[str, ...]  # a model, and options of its fit

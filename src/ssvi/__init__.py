@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     from ssvi.estimators.bernoulli_mixture import BernoulliMixture
     from ssvi.estimators.gamma_process_nmf import GammaProcessNMF
     from ssvi.estimators.lda import LatentDirichletAllocation
+    from ssvi.estimators.registry import register
     from ssvi.files.models import load
 
 __version__ = "0.1.0"
-__all__ = ["BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation", "__version__", "load"]
+__all__ = ["BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation", "__version__", "load", "register"]
 
 _HOMES = {
     "BernoulliMixture": "ssvi.estimators.bernoulli_mixture",
     "GammaProcessNMF": "ssvi.estimators.gamma_process_nmf",
     "LatentDirichletAllocation": "ssvi.estimators.lda",
     "load": "ssvi.files.models",
+    "register": "ssvi.estimators.registry",
 }
-_PARTS = {"baselines", "engine", "evaluation", "files", "interop", "plots", "report", "schedules"}
+_PARTS = {"baselines", "engine", "evaluation", "files", "interop", "plots", "report", "schedules", "testing"}
 
 
 def __getattr__(name: str) -> Any:

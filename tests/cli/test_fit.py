@@ -8,7 +8,7 @@ from scipy import sparse
 from tests.cli.helpers import WORDS, run
 
 import ssvi
-from ssvi.files.models import estimators
+from ssvi.estimators.registry import estimators
 
 
 def test_from_texts_to_topics(texts, tmp_path):

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from ssvi.cli import main
 from ssvi.cli.app import app
 from ssvi.data.readers import FORMATS
+from ssvi.estimators.registry import estimators
 from ssvi.experiments.base import Experiment
-from ssvi.files.models import estimators
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.registry import discover

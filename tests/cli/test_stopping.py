@@ -13,7 +13,7 @@ from tests.cli.helpers import run
 import ssvi
 from ssvi.cli import main
 from ssvi.cli.training import TrainingDisplay
-from ssvi.files.models import estimators
+from ssvi.estimators.registry import estimators
 
 
 def _arguments(name, source, folder, model):

@@ -9,7 +9,7 @@ from tests.cli.helpers import run
 import ssvi
 from ssvi.cli.inputs import Reading
 from ssvi.cli.use import read_over
-from ssvi.files.models import estimators
+from ssvi.estimators.registry import estimators
 
 
 def test_transform_and_score_use_the_models_own_words(texts, tmp_path):

@@ -1,4 +1,4 @@
-"""scikit-learn's own contract, for every estimator of the package."""
+"""Our contract and scikit-learn's own, for every estimator of the package."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from ssvi.files.models import estimators
+from ssvi.estimators.registry import estimators
+from ssvi.testing.estimators import CHECKS, Case
 
 ESTIMATORS = [kind(max_iter=2) for kind in estimators().values()]
 
@@ -15,6 +16,16 @@ ESTIMATORS = [kind(max_iter=2) for kind in estimators().values()]
 _FOR_CLASSIFIERS = dict.fromkeys(
     ("check_estimator_sparse_array", "check_estimator_sparse_matrix"), "asks for the probabilities of four classes"
 )
+
+
+@pytest.fixture(scope="module", params=ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def case(request):
+    return Case.of(request.param, None, 0)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("_check_"))
+def test_estimator(case, check):
+    check(case)
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks feed it things that scikit-learn itself warns of

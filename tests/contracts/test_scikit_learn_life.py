@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
-from ssvi.files.models import estimators
+from ssvi.estimators.registry import estimators
 
 RNG = np.random.default_rng(0)
 ROWS = (RNG.random((80, 6)) < RNG.random((3, 6))[RNG.integers(0, 3, 80)]).astype(int)
@@ -40,14 +40,6 @@ def test_in_a_pipeline_after_a_vectorizer_and_in_a_search_by_held_out_score(kind
     assert np.isfinite(by_hand).all()
     assert search.best_params_[parameter] == (1, 3)[int(np.argmax(by_hand))]
     assert search.score(TEXTS) == search.best_estimator_.score(TEXTS)
-
-
-@EVERY
-def test_a_clone_has_the_parameters_and_nothing_of_the_fit(kind):
-    fitted = kind(2, max_iter=2, early_stopping=True, n_iter_no_change=7).fit(ROWS)
-    again = clone(fitted)
-    assert again.get_params() == fitted.get_params()
-    assert not set(vars(again)) - set(again.get_params())
 
 
 @EVERY

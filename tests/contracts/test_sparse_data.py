@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from tests.batches.test_matrices import UNSOUND, made
 
-from ssvi.files.models import estimators
+from ssvi.estimators.registry import estimators
 
 KINDS = list(estimators().values())
 ROWS = np.random.default_rng(0).integers(0, 2, (30, 5))

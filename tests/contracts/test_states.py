@@ -10,7 +10,6 @@ import pytest
 
 from ssvi import engine
 from ssvi.backends import Threads
-from ssvi.files.models import estimators
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
@@ -85,15 +84,3 @@ def test_another_thread_may_pickle_while_the_fit_goes_on(model):
     for state, wanted in zip(found, _states(model, _arrays), strict=True):
         for name, lam in wanted.parameters.items():
             np.testing.assert_array_equal(state.parameters[name], lam)
-
-
-@pytest.mark.parametrize("kind", estimators().values(), ids=lambda kind: kind.__name__)
-def test_callbacks_of_estimators_can_pickle(kind):
-    pickles = []
-    callback = [lambda state, info: pickles.append(pickle.dumps(state))]
-    rows = np.random.default_rng(0).integers(0, 2, (40, 6))
-    fitted = kind(3, max_iter=3, n_jobs=2, random_state=0, callbacks=callback).fit(rows)
-    last = pickle.loads(pickles[-1])
-    assert last.step == len(pickles) == fitted.n_batch_iter_
-    for name, lam in fitted._state.parameters.items():
-        np.testing.assert_array_equal(last.parameters[name], lam)

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 
 from ssvi import GammaProcessNMF, LatentDirichletAllocation
 from ssvi.estimators import fit_tasks
+from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints
-from ssvi.files.models import estimators
 
 callback = pytest.importorskip("sklearn.callback")
 

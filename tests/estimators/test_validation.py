@@ -7,9 +7,9 @@ from sklearn.base import clone
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
 from ssvi.batches.documents import Documents
 from ssvi.estimators.loop import Plan
+from ssvi.estimators.registry import estimators
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files import Checkpoints
-from ssvi.files.models import estimators
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.schedules import PowerSchedule, snapshot_steps, whole_step_schedule
 

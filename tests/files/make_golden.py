@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 import ssvi
+from ssvi.estimators.registry import estimators
 from ssvi.files.container import SCHEMA
-from ssvi.files.models import estimators
 
 FOLDER = Path(__file__).parent / "golden"
 

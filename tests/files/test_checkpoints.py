@@ -13,8 +13,8 @@ import pytest
 
 import ssvi
 from ssvi import BernoulliMixture, LatentDirichletAllocation
+from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints, container
-from ssvi.files.models import estimators
 
 ESTIMATORS = [kind.__name__ for kind in estimators().values()]
 COUNTS = np.random.default_rng(0).poisson(0.6, (200, 12))

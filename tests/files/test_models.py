@@ -9,9 +9,10 @@ from sklearn.exceptions import NotFittedError
 
 import ssvi
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi.estimators.registry import estimators
 from ssvi.files import container
 from ssvi.files.container import SCHEMA
-from ssvi.files.models import describe, estimators
+from ssvi.files.models import describe
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
 

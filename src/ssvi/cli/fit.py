@@ -17,7 +17,7 @@ from ssvi.cli.training import TrainingDisplay
 from ssvi.files.atomic import try_folder
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import describe, vocabulary_of
-from ssvi.report.components import count_in_words
+from ssvi.report.components import component_counts, count_in_words
 
 _MOST_HELD_OUT = 1_000
 
@@ -31,8 +31,16 @@ def fit(
     source: inputs.Input,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     components: Annotated[
-        int, typer.Option("--topics", "--components", "-k", min=1, help="Number of topics or components.")
-    ] = 50,
+        int | None,
+        typer.Option(
+            "--topics",
+            "--components",
+            "-k",
+            min=1,
+            help="Number of topics or components.",
+            show_default=str(parameters.DEFAULT_COMPONENTS),
+        ),
+    ] = None,
     global_step: parameters.GlobalStepName = None,
     local_step: parameters.LocalStepName = None,
     passes: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
@@ -172,8 +180,8 @@ def _report(
     rows, columns, seconds = estimator._n_distinct, estimator.n_features_in_, display.seconds
     if as_json:
         facts = {
-            "output": str(output), "model": estimator.name, "components": estimator.n_components,
-            "in_use": estimator.components_in_use(), "documents": rows, "columns": columns,
+            "output": str(output), "model": estimator.name, **component_counts(estimator),
+            "documents": rows, "columns": columns,
             "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
         }  # fmt: skip
         inputs.print_json(facts)
@@ -181,6 +189,6 @@ def _report(
         scored = "" if score is None else f", held-out score {score:.4f}"
         named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
         typer.echo(
-            f"{output}: {estimator.name}, {count_in_words(estimator)}, fitted to {rows:,} x {columns:,} "
+            f"{output}: {estimator.name}{count_in_words(estimator)}, fitted to {rows:,} x {columns:,} "
             f"in {estimator.n_batch_iter_} steps, {seconds:.1f} s{scored}{named}"
         )

@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from ssvi.cli.inputs import starting_with
-from ssvi.files.models import estimators
+from ssvi.estimators.registry import estimator_class, estimators, local_steps
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
@@ -29,6 +29,7 @@ _OPTIONS = {
     "early_stopping": "--early-stopping",
 }
 _NOT_FOR_COMMANDS = ("backend", "callbacks", "verbose")
+DEFAULT_COMPONENTS = 50
 _COPIES = 4  # of lambda that a fit has at the same time, about
 
 
@@ -38,12 +39,17 @@ def _global_steps() -> Iterable[str]:
 
 def _local_steps() -> Iterable[str]:
     models = discover("ssvi.models", Model)
-    return sorted({step for model in models for step in discover(f"ssvi.local_steps.{model}", LocalStep)})
+    own = {step for model in models for step in discover(f"ssvi.local_steps.{model}", LocalStep)}
+    estimators()  # which makes those of other packages known
+    return sorted(own | {step.name for step in local_steps().values()})
 
 
 ModelName = Annotated[
     str,
-    typer.Argument(help="lda, bernoulli_mixture or gamma_process_nmf.", autocompletion=starting_with(estimators)),
+    typer.Argument(
+        help="lda, bernoulli_mixture, gamma_process_nmf, or one that an installed package brings.",
+        autocompletion=starting_with(estimators),
+    ),
 ]
 GlobalStepName = Annotated[
     str | None, typer.Option(help="ssvi, ssvi_a, mean_field or map.", autocompletion=starting_with(_global_steps))
@@ -61,10 +67,12 @@ def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
 
     `pairs` are further ones, as name=value.
     """
-    known = estimators()
-    if model not in known:
-        raise ValueError(f"there is no model {model!r}{_near(model, known)}; there are {', '.join(known)}.")
-    estimator = known[model]()
+    try:
+        estimator = estimator_class(model)()
+    except KeyError:
+        known = estimators()
+        raise ValueError(f"there is no model {model!r}{_near(model, known)}; there are {', '.join(known)}.") from None
+    _set_components(estimator, given)
     names = [name for name in estimator.get_params() if name not in (*_OPTIONS, *_NOT_FOR_COMMANDS)]
     for pair in pairs:
         name, separator, value = pair.partition("=")
@@ -78,16 +86,26 @@ def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
     return estimator.set_params(**{name: value for name, value in given.items() if value is not None})
 
 
+def _set_components(estimator: Any, given: dict[str, Any]) -> None:
+    """Give a model that has a number of components the one that was asked for, or the usual."""
+    wanted = given.pop("n_components", None)
+    if hasattr(estimator, "n_components"):
+        given["n_components"] = wanted or DEFAULT_COMPONENTS
+    elif wanted is not None:
+        raise ValueError(f"{estimator.name} has no number of components: leave out --components (--topics).")
+
+
 def check_memory(estimator: Any, columns: int) -> None:
     """Refuse a fit whose global parameters alone would fill the memory of the machine, where that is known."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return
-    wanted = 8 * _COPIES * estimator.n_components * columns
+    components = getattr(estimator, "n_components", 1)
+    wanted = 8 * _COPIES * components * columns
     if wanted > memory:
         raise ValueError(
-            f"{estimator.n_components:,} components of {columns:,} columns take about {wanted / 1e9:,.0f} GB, and the "
+            f"{components:,} components of {columns:,} columns take about {wanted / 1e9:,.0f} GB, and the "
             f"machine has {memory / 1e9:,.0f}: fit fewer components, or fewer words (--max-words)."
         )
 

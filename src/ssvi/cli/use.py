@@ -15,7 +15,7 @@ from ssvi.cli import inputs
 from ssvi.cli.display import print_table, text_cell
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import column_names, describe, vocabulary_of
-from ssvi.report.components import Components
+from ssvi.report.components import Components, component_counts
 
 _ROWS_AT_ONCE = 10_000
 ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
@@ -74,15 +74,17 @@ def transform(
     estimator = inputs.load_model(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
     weights = _weights(estimator, corpus.documents.to_matrix(), quiet=quiet)
+    noun = "component" if hasattr(estimator, "component_weights") else "column"
+    columns = [f"{noun}_{k}" for k in range(weights.shape[1])]
     if str(output) == "-":
-        _write_rows(sys.stdout, _names(corpus), weights)
+        _write_rows(sys.stdout, _names(corpus), columns, weights)
         return
     if output.suffix == ".npy":
         write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
     else:
-        write_atomically(output, lambda file: _write_rows(file, _names(corpus), weights))
+        write_atomically(output, lambda file: _write_rows(file, _names(corpus), columns, weights))
     if not quiet:
-        typer.echo(f"{output}: {len(weights):,} documents x {weights.shape[1]:,} components")
+        typer.echo(f"{output}: {len(weights):,} documents x {weights.shape[1]:,} {noun}s")
 
 
 def score(
@@ -125,8 +127,7 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
         "documents": estimator._n_distinct,
         "columns": estimator.n_features_in_,
         "vocabulary": vocabulary_of(estimator) is not None,
-        "components": estimator.n_components,
-        "in_use": estimator.components_in_use(),
+        **component_counts(estimator),
         "held_out_score": estimator.scores_[-1][1] if getattr(estimator, "scores_", []) else None,
         "seed": estimator.random_state_,
         "steps": estimator.n_batch_iter_,
@@ -155,11 +156,15 @@ def read_over(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
 
 
 def _weights(estimator: Any, matrix: Any, *, quiet: bool) -> Any:
-    """Return the components' weights of every row, with a bar. Those of a row do not depend on the other rows."""
+    """Return the components' weights of every row, with a bar. Those of a row do not depend on the other rows.
+
+    A model that has no components has a `transform`.
+    """
     parts, rows = [], matrix.shape[0]
+    apply = getattr(estimator, "component_weights", None) or estimator.transform
     with inputs.bar("transforming", quiet=quiet, counted=MofNCompleteColumn()) as advance:
         for start in range(0, rows, _ROWS_AT_ONCE):
-            parts.append(estimator.component_weights(matrix[start : start + _ROWS_AT_ONCE]))
+            parts.append(apply(matrix[start : start + _ROWS_AT_ONCE]))
             advance(min(start + _ROWS_AT_ONCE, rows), rows)
     return np.concatenate(parts)
 
@@ -168,9 +173,9 @@ def _names(corpus: Any) -> tuple[str, ...]:
     return corpus.names or tuple(str(row) for row in range(len(corpus.documents)))
 
 
-def _write_rows(file: Any, names: tuple[str, ...], weights: Any) -> None:
+def _write_rows(file: Any, names: tuple[str, ...], columns: list[str], weights: Any) -> None:
     writer = csv.writer(file)
-    writer.writerow(["document", *(f"component_{k}" for k in range(weights.shape[1]))])
+    writer.writerow(["document", *columns])
     for name, row in zip(names, weights, strict=True):
         writer.writerow([text_cell(name), *(f"{value:.6g}" for value in row)])
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.engine import Info, State
+from ssvi.estimators import registry
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.registry import discover
@@ -25,9 +26,13 @@ _KINDS = "biuf"  # of arrays: truth values, integers, numbers
 _DEEPEST = 50
 
 
-@cache
 def _classes() -> dict[str, type[Any]]:
     """Return the dataclasses that files may hold, by the names they have there."""
+    return _own_classes() | registry.local_steps()
+
+
+@cache
+def _own_classes() -> dict[str, type[Any]]:
     known: dict[str, type[Any]] = {
         "state": State,
         "info": Info,

@@ -12,20 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 import ssvi
+from ssvi.estimators import registry
 from ssvi.files import container
 from ssvi.files.checks import check_fitted, check_words
 from ssvi.files.codec import Decoder, Encoder
-from ssvi.registry import discover
 
 _WHAT = "a saved model"
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
-
-
-def estimators() -> dict[str, Any]:
-    """Return the classes that can be fitted and saved, by the names that commands have for them."""
-    from ssvi.estimators.base import StochasticEstimator  # which saves itself by way of this module
-
-    return discover("ssvi.estimators", StochasticEstimator)
 
 
 def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str] | None = None) -> None:
@@ -36,6 +29,11 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
     """
     if not estimator.__sklearn_is_fitted__():
         raise ValueError(f"this {type(estimator).__name__} is not fitted yet: there is nothing to save.")
+    if not registry.is_known(type(estimator)):
+        raise ValueError(
+            f"{type(estimator).__name__} is not registered, and a file of it could not be loaded: call ssvi.register("
+            f"{type(estimator).__name__}), or give its package an entry point in the group {registry.GROUP!r}."
+        )
     parameters = estimator.get_params(deep=False) | {"callbacks": None}
     if not isinstance(parameters["backend"], str):  # an open cluster is not part of a model
         del parameters["backend"]
@@ -52,6 +50,7 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
         text = {
             "kind": "model",
             "class": type(estimator).__name__,
+            "package": type(estimator).__module__.partition(".")[0],
             "parameters": encoder.encode(parameters),
             "fitted": encoder.encode(fitted),
             "versions": _versions(),
@@ -62,10 +61,15 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what `save` wrote. Nothing in the file is run; a file that is damaged or foreign is a `ValueError`."""
+    """Read what `save` wrote. Nothing in the file is run; a file that is damaged or foreign is a `ValueError`.
+
+    Classes that installed packages offer (`ssvi.estimators.registry`) are imported first: a file names one of those
+    that are known then, and has no say in what is imported.
+    """
+    kinds = {kind.__name__: kind for kind in registry.estimators().values()}
     text, arrays = container.read(path, _WHAT)
     try:
-        return _restore(text, arrays)
+        return _restore(text, arrays, kinds)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
         raise ValueError(f"{os.fspath(path)} is not {_WHAT}: {str(error).rstrip('.')}.") from error
 
@@ -81,13 +85,12 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     }
 
 
-def _restore(text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+def _restore(text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], kinds: Mapping[str, Any]) -> Any:
     """Build the estimator that a file holds."""
     if text.get("kind") != "model":
         raise ValueError(f"it is a file of the kind {text.get('kind')!r}")
-    kinds = {kind.__name__: kind for kind in estimators().values()}
     if text["class"] not in kinds:
-        raise ValueError(f"its class is {str(text['class'])[:60]!r}, which ssvi has not")
+        raise ValueError(_unknown_class(text))
     kind, decoder = kinds[text["class"]], Decoder(arrays)
     parameters, fitted = decoder.decode(text["parameters"]), decoder.decode(text["fitted"])
     for given, known in ((parameters, kind().get_params(deep=False)), (fitted, kind.saved_attributes)):
@@ -99,6 +102,19 @@ def _restore(text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) ->
         setattr(estimator, name, value)
     check_fitted(estimator, sum(array.size for array in arrays.values()))
     return estimator
+
+
+def _unknown_class(text: Mapping[str, Any]) -> str:
+    """Return what to do about a class that nobody has registered."""
+    shown, package = f"its class is {str(text['class'])[:60]!r}", str(text.get("package", "ssvi"))[:60]
+    if package == "ssvi":
+        return f"{shown}, which ssvi {ssvi.__version__} has not"
+    return " ".join(
+        [
+            f"{shown} of the package {package!r}, which is not registered: install it, or call ssvi.register",
+            *registry.failures(),
+        ]
+    )
 
 
 def vocabulary_of(estimator: Any) -> tuple[str, ...] | None:

@@ -45,7 +45,9 @@ class Components:
 
     @classmethod
     def of(cls, estimator: Any) -> Components:
-        """Take them from a fitted estimator."""
+        """Take them from a fitted estimator, if it has any."""
+        if not _has_components(estimator):
+            raise ValueError(f"{estimator.name} has no components to show; `ssvi info` tells what it holds.")
         shares, rows, deviations = estimator.summarize_components()
         order = np.argsort(-shares, kind="stable")
         return cls(order, shares[order], rows[order], deviations[order], shares @ rows / shares.sum())
@@ -86,10 +88,23 @@ class Components:
         return result
 
 
+def component_counts(estimator: Any) -> dict[str, int | None]:
+    """Return how many components there are and how many are in use; None for a model that has none."""
+    if not _has_components(estimator):
+        return {"components": None, "in_use": None}
+    return {"components": estimator.n_components, "in_use": estimator.components_in_use()}
+
+
 def count_in_words(estimator: Any) -> str:
-    """Return how many components there are, and how many of them are in use if that is fewer."""
-    used, every = estimator.components_in_use(), estimator.n_components
-    return f"{used} components" if used == every else f"{used} of {every} components"
+    """Return how many components there are, and how many of them are in use if that is fewer, after a comma."""
+    every, used = component_counts(estimator).values()
+    if every is None:
+        return ""
+    return f", {used} components" if used == every else f", {used} of {every} components"
+
+
+def _has_components(estimator: Any) -> bool:
+    return hasattr(estimator, "summarize_components")
 
 
 def relevance(row: Array, overall: Array, weight: float) -> Array:

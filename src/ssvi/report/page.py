@@ -129,7 +129,7 @@ def _facts(estimator: Any) -> list[list[str]]:
     seconds = sum(step.seconds for step in estimator.history_)
     scores, rows = getattr(estimator, "scores_", []), "documents" if estimator.columns_are_words else "rows"
     return [
-        ["model", f"{estimator.name}, {count_in_words(estimator)}"],
+        ["model", estimator.name + count_in_words(estimator)],
         ["data", f"{estimator._n_distinct:,} {rows}, {estimator.n_features_in_:,} {estimator.nouns[2]}s"],
         *([["held-out score", f"{scores[-1][1]:.4f}"]] if scores else []),
         ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],

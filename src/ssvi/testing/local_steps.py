@@ -6,7 +6,8 @@ That its statistics are the right ones is checked in `ssvi.testing.statistics`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from ssvi.registry import discover
 from ssvi.schedules import PowerSchedule
 from ssvi.testing import statistics
 from ssvi.testing.require import require
-from ssvi.testing.settings import N_GROUPS, Setting, arrays_of
+from ssvi.testing.settings import N_GROUPS, Blocks, Setting, arrays_of, scaled
 from ssvi.typing import Array
 
 _CUTS = ((0, 1), (1, 140), (140, N_GROUPS))
-_POINTS = 60  # between two views
+_POINTS, _HALVINGS = 12, 20  # between two views
 
 
 def check_local_step(step: LocalStep, model: Model | None = None, *, seed: int = 0) -> None:
@@ -49,11 +50,11 @@ def check_local_step(step: LocalStep, model: Model | None = None, *, seed: int =
 
 
 def _check_names(setting: Setting) -> None:
-    """The step knows its model, and its parameters can be written to files."""
+    """Want the step to know its model, and parameters that can be written to files."""
     step, model = setting.step, setting.model
     require(step.model == model.name, f"{step}: its model is {step.model!r}, and this one is {model.name!r}")
     require(
-        dataclasses.is_dataclass(step) and type(step) is type(dataclasses.replace(step)),
+        dataclasses.is_dataclass(type(step)),
         f"{step}: it must be a frozen dataclass, whose fields are its parameters",
     )
 
@@ -74,7 +75,7 @@ def _check_result(setting: Setting) -> None:
 
 
 def _check_arguments_stay(setting: Setting) -> None:
-    """Views and data are left as they were."""
+    """Want views and data to be left as they were."""
     given = {"views": setting.views, "data": setting.data, "keys": setting.keys}
     before = {name: [array.copy() for array in arrays_of(value)] for name, value in given.items()}
     setting.run()
@@ -87,13 +88,13 @@ def _check_arguments_stay(setting: Setting) -> None:
 
 
 def _check_repeats(setting: Setting) -> None:
-    """The same keys give the same numbers, on any number of threads."""
+    """Want the same numbers from the same keys, on any number of threads."""
     step = setting.step
     fault = _difference(setting.result, setting.run(), 0.0)
     require(fault is None, f"{step}: a second run with the same keys finds other {fault}: randomness from elsewhere")
     for n_jobs in (2, 4):
         with Threads(n_jobs) as backend:
-            found = backend.map_reduce(step, setting.model, setting.views, setting.data, setting.keys)
+            found = scaled(backend.map_reduce(step, setting.model, setting.views, setting.data, setting.keys))
         fault = _difference(setting.result, found, 0.0)
         require(fault is None, f"{step}: on {n_jobs} threads it finds other {fault} than on one")
 
@@ -103,23 +104,54 @@ def _check_keys(setting: Setting) -> None:
     other = setting.run(keys=setting.other_keys("other keys"))
     if _difference(setting.result, other, 0.0) is not None:
         return
-    first, last = setting.start(), setting.start("other")
-    for n in range(0, N_GROUPS, N_GROUPS // 5):
-        group, path = setting.data.slice(n, n + 1), []
-        for share in np.linspace(0.0, 1.0, _POINTS):
-            between = {name: lam + share * (last[name] - lam) for name, lam in first.items()}
-            eta_hat = setting.run(setting.views_at(between), group, setting.keys[n : n + 1]).eta_hat
-            path.append(np.concatenate([np.ravel(value) for value in eta_hat.values()]))
-        moves = np.abs(np.diff(path, axis=0)).sum(axis=1)
-        jumps = (moves == 0).mean() > 0.5 and moves.max() > 0.2 * moves.sum() > 0
-        require(
-            not jumps,
-            f"{setting.step}: its draws ignore their keys: statistics are the same for all keys, and jump as views move",
-        )
+    for n in range(0, N_GROUPS, N_GROUPS // 6):
+        for start, end in pairwise(setting.simulated):
+            require(
+                not _jumps(setting, n, start, end),
+                f"{setting.step}: its draws ignore their keys (or it chooses where it should draw or average): "
+                "statistics are the same for all keys, and jump as views move a little",
+            )
+
+
+def _jumps(setting: Setting, n: int, start: Blocks, end: Blocks) -> bool:
+    """Tell whether a group's statistics jump somewhere between two global parameters, and stay beside that.
+
+    The largest move between some points is looked at ever more closely: a jump stays, and anything else gets small.
+    (Iterations that find another optimum jump too, but move on both sides.)
+    """
+
+    def statistics(share: float) -> Array:
+        between = {name: value + share * (end[name] - value) for name, value in start.items()}
+        views, group = setting.model.statistics_of(between), setting.data.slice(n, n + 1)
+        eta_hat = setting.run(views, group, setting.keys[n : n + 1]).eta_hat
+        return np.concatenate([np.ravel(value) for value in eta_hat.values()])
+
+    path = [(share, statistics(share)) for share in np.linspace(0.05, 0.95, _POINTS)]
+    left, right = _largest_move(path)
+    largest = _distance(left, right)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (left[0] + right[0])
+        left, right = _largest_move([left, (middle, statistics(middle)), right])
+    stays = all(
+        np.array_equal(statistics(point[0] + aside), point[1]) for point, aside in ((left, -1e-3), (right, 1e-3))
+    )
+    return stays and _distance(left, right) > 0.3 * largest > 0
+
+
+Point = tuple[float, Array]
+
+
+def _largest_move(path: Sequence[Point]) -> tuple[Point, Point]:
+    """Return the neighbours on a path that are farthest apart."""
+    return max(pairwise(path), key=lambda pair: _distance(*pair))
+
+
+def _distance(left: Point, right: Point) -> float:
+    return float(np.abs(right[1] - left[1]).sum())
 
 
 def _check_shards(setting: Setting) -> None:
-    """What is found on a group does not depend on the shard that it is in."""
+    """Want nothing that is found on a group to depend on the shard that it is in."""
     step, model = setting.step, setting.model
     prepared = step.prepare(model, cut_views(step, setting.views, setting.data), setting.data)
     whole = step.run(model, prepared, 0, N_GROUPS, setting.keys)
@@ -157,7 +189,7 @@ def _check_what_is_wanted(setting: Setting) -> None:
         np.array_equal(alone[name], value) for name, value in setting.result.local.items()
     )
     require(same, f"{setting.step}: `local` finds something else than `run`")
-    bare = Threads().map_reduce(*given, want_local=False)
+    bare = scaled(Threads().map_reduce(*given, want_local=False))
     for name in setting.model.blocks():
         require(
             np.array_equal(bare.eta_hat[name], setting.result.eta_hat[name]),
@@ -185,6 +217,7 @@ CHECKS: tuple[Callable[[Setting], None], ...] = (
     _check_result,
     _check_arguments_stay,
     _check_repeats,
+    statistics.check_conjugacy,
     _check_keys,
     _check_shards,
     _check_sum_over_groups,
@@ -196,7 +229,7 @@ CHECKS: tuple[Callable[[Setting], None], ...] = (
 
 def _together(parts: list[LocalResult]) -> LocalResult:
     """Return the sum of some results, `scale` being the same."""
-    eta_hat = {name: sum(np.asarray(part.eta_hat[name], float) for part in parts) for name in parts[0].eta_hat}
+    eta_hat = {name: np.sum([part.eta_hat[name] for part in parts], axis=0, dtype=float) for name in parts[0].eta_hat}
     bounds = [part.bound for part in parts]
     bound = None if None in bounds else sum(bound for bound in bounds if bound is not None)
     return LocalResult(eta_hat, join_local([part.local for part in parts]), bound, parts[0].scale)
@@ -218,4 +251,6 @@ def _difference(first: LocalResult, second: LocalResult, relative: float) -> str
 
 
 def _pairs(word: str, first: Mapping[str, Array], second: Mapping[str, Array]) -> list[tuple[str, Any, Any]]:
-    return [(f"{word} {name!r}", np.asarray(value, float), np.asarray(second[name], float)) for name, value in first.items()]
+    return [
+        (f"{word} {name!r}", np.asarray(value, float), np.asarray(second[name], float)) for name, value in first.items()
+    ]

@@ -99,13 +99,13 @@ def _check_starts(model: Model, seed: int) -> None:
 
 
 def _check_example(model: Model, seed: int) -> None:
-    """`example` is a model of the same kind."""
+    """Want an example of the same kind."""
     case, example = _Case(model, seed), type(model).example()
     require(type(example) is type(model), f"{case}: example() gives a {type(example).__name__}")
 
 
 def _check_data(model: Model, seed: int) -> None:
-    """Simulated data can be counted, cut and sampled, and follow from the rng and `values` alone."""
+    """Want simulated data to be counted, cut and sampled, and to follow from the rng and `values` alone."""
     case = _Case(model, seed)
     values, data = model.simulate(case.rng("data"), _N)
     require(len(data) == _N, f"{case}: simulate(rng, {_N}) gives {len(data)} groups")
@@ -113,9 +113,13 @@ def _check_data(model: Model, seed: int) -> None:
         require(hasattr(data, name), f"{case}: simulated data have no `{name}`: use one of ssvi.batches")
     require(len(data.costs()) == _N, f"{case}: data.costs() has {len(data.costs())} numbers for {_N} groups")
     chosen = data.take(np.array([3, 5]))
-    require(len(chosen) == 2 == len(data.slice(3, 5)), f"{case}: data.take or data.slice gives another number of groups")
+    require(
+        len(chosen) == 2 == len(data.slice(3, 5)), f"{case}: data.take or data.slice gives another number of groups"
+    )
     again = model.simulate(case.rng("data"), _N)
-    same = all(np.array_equal(one, other) for one, other in zip(arrays_of((values, data)), arrays_of(again), strict=True))
+    same = all(
+        np.array_equal(one, other) for one, other in zip(arrays_of((values, data)), arrays_of(again), strict=True)
+    )
     require(same, f"{case}: simulate takes randomness from elsewhere than its rng")
     given, _ = model.simulate(case.rng("other"), _N, values=values)
     same = set(given) == set(values) and all(np.array_equal(given[name], values[name]) for name in values)
@@ -123,7 +127,7 @@ def _check_data(model: Model, seed: int) -> None:
 
 
 def _check_simulation(model: Model, seed: int) -> None:
-    """Simulated global parameters come from the prior: t has the prior's mean."""
+    """Want simulated global parameters to come from the prior: t has the prior's mean."""
     case = _Case(model, seed)
     rng = case.rng("simulation")
     drawn = [model.statistics_of(model.simulate(rng, 1)[0]) for _ in range(_SIMULATIONS)]
@@ -143,7 +147,7 @@ def _check_simulation(model: Model, seed: int) -> None:
 
 
 def _check_hyperparameters(model: Model, seed: int) -> None:
-    """A model at its own hyperparameters is itself."""
+    """Want a model at its own hyperparameters to be itself."""
     case, blocks, own = _Case(model, seed), model.blocks(), model.at(model.hyperparameters()).blocks()
     same = set(own) == set(blocks) and all(np.array_equal(own[name].prior, blocks[name].prior) for name in blocks)
     require(same, f"{case}: at(hyperparameters()) has other blocks or priors than the model itself")

@@ -67,10 +67,11 @@ class Setting:
         batch = self.data if data is None else data
         own = self.keys[: len(batch)] if keys is None else keys
         try:
-            return Threads().map_reduce(self.step, self.model, views or self.views, batch, own)
+            result = Threads().map_reduce(self.step, self.model, views or self.views, batch, own)
         except ValueError as error:
             require("read-only" not in str(error), f"{self.step}: it writes into the views ({error})")
             raise
+        return scaled(result)
 
     @cached_property
     def result(self) -> LocalResult:
@@ -96,6 +97,12 @@ class Setting:
         signs = rng.permutation(np.repeat([-1.0, 1.0], _SIMULATIONS // 2))
         pairs = list(zip(signs, self.simulated, strict=True))
         return {name: np.mean([sign * own[name] for sign, own in pairs], axis=0) for name in self.center}
+
+
+def scaled(result: LocalResult) -> LocalResult:
+    """Return a result whose statistics need no factor."""
+    eta_hat = {name: value * result.scale for name, value in result.eta_hat.items()}
+    return LocalResult(eta_hat, result.local, result.bound)
 
 
 def arrays_of(value: Any) -> list[Any]:
