@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from ssvi.batches.documents import Documents
+from ssvi.batches.frames import Frames
 from ssvi.batches.groups import Groups
 from ssvi.batches.ratings import Ratings
 from ssvi.batches.rows import DenseRows
@@ -51,6 +53,22 @@ def test_slices_and_taken_groups_have_the_data_of_their_groups(batch):
     assert _content(batch.slice(2, 7).take(np.array([3, 1]))) == [content[5], content[3]]
     assert batch.slice(2, 5).costs().tolist() == batch.costs()[2:5].tolist()
     assert len(batch.slice(3, 3)) == 0
+
+
+def _plain(group):
+    return tuple(part.tolist() for part in group) if isinstance(group, tuple) else group.tolist()
+
+
+def test_groups_are_handed_out_one_by_one(batch):
+    assert [_plain(batch.group(n)) for n in range(7)] == _content(batch)
+    assert _plain(batch.slice(2, 5).group(1)) == _content(batch)[3]
+
+
+def test_documents_and_frames_are_handed_out_one_by_one():
+    table = np.array([[0, 2, 1], [0, 0, 0], [3, 0, 4]])
+    assert [_plain(Documents.from_matrix(table).slice(1, 3).group(n)) for n in (0, 1)] == [([], []), ([0, 2], [3, 4])]
+    frames = Frames.from_matrix(table, table == 4)
+    assert [_plain(frames.group(n)) for n in (0, 2)] == [([1, 2], [2, 1], []), ([0], [3], [2])]
 
 
 def test_a_rating_of_zero_is_a_rating():

@@ -184,9 +184,12 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
         return self._model_fields
 
     def _model(self) -> Model:
-        names = [field.name for field in dataclasses.fields(self.model_class)]
-        size = {_FROM_DATA: self.n_features_in_} if _FROM_DATA in names else {}
-        model: Model = self.model_class(**size, **self._model_fields)
+        fields = {field.name: field for field in dataclasses.fields(self.model_class)}
+        given = {
+            name: value for name, value in self._model_fields.items() if value is not None or not _is_made(fields[name])
+        }
+        size = {_FROM_DATA: self.n_features_in_} if _FROM_DATA in fields else {}
+        model: Model = self.model_class(**size, **given)
         return model
 
     def _learned_model(self) -> Model:
@@ -205,13 +208,20 @@ def _settable(model_class: type[Any]) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(model_class) if field.init and field.name != _FROM_DATA]
 
 
+def _is_made(field: dataclasses.Field[Any]) -> bool:
+    """Tell whether a field's default is made anew for each model, as arrays and lists are."""
+    return field.default_factory is not dataclasses.MISSING
+
+
 def _as_parameter(cls: type[Any], field: dataclasses.Field[Any]) -> Any:
     """Return the declaration of a parameter that is a field of the model."""
-    default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-    if default is dataclasses.MISSING:
+    words, default = f"`{field.name}` of the model, {cls.model_class.__name__}", field.default
+    if _is_made(field):
+        words, default = f"{words}; None is what the model has by default", None
+    elif default is dataclasses.MISSING:
         raise TypeError(
             f"{cls.__name__}: the field {field.name!r} of {cls.model_class.__name__} needs a default, since "
             "estimators are made without arguments."
         )
     kind = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
-    return parameter(default=default, kind=kind, words=f"`{field.name}` of the model, {cls.model_class.__name__}.")
+    return parameter(default=default, kind=kind, words=f"{words}.")
