@@ -10,10 +10,14 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.testing.test_broken import Exact, ExcessZeros, ExcessZerosModel, Gibbs
 
 from ssvi.batches import DenseRows, Documents
+from ssvi.estimators.components import ComponentsMixin
 from ssvi.estimators.generic import ModelEstimator
 from ssvi.families.gamma import Gamma
 from ssvi.local_steps import PlainStep
+from ssvi.local_steps.bernoulli_mixture.exact import Exact as CompiledExact
 from ssvi.models import Block, Model
+from ssvi.models.bernoulli_mixture import BernoulliMixture
+from ssvi.report import write_report
 
 TRUTH = {"absent": np.array([0.2, 0.5, 0.8]), "rate": np.array([1.0, 3.0, 8.0])}
 SITES = ExcessZeros(3).simulate(np.random.default_rng(0), 1000, values=TRUTH)[1].values
@@ -54,7 +58,7 @@ class Counts(PlainStep):
 
 
 class PoissonModel(ModelEstimator):
-    name = "poisson"
+    name: str = "poisson"
     model_class = Poisson
     local_steps = (Counts,)
     batch_class = Documents
@@ -106,7 +110,7 @@ def test_score_is_the_log_probability_at_the_mean():
 
 def test_a_fit_finds_the_truth():
     """Deviations of the posterior are below 0.02 and 0.2 with 1,000 rows."""
-    model = ExcessZerosModel(random_state=0, max_iter=40).fit(SITES)
+    model = ExcessZerosModel(random_state=0).fit(SITES)
     absent, rate = model.parameters_["absent"], model.parameters_["rate"]
     np.testing.assert_allclose(absent[:, 0] / absent.sum(axis=1), TRUTH["absent"], atol=0.1)
     np.testing.assert_allclose(rate[:, 0] / rate[:, 1], TRUTH["rate"], atol=0.6)
@@ -161,3 +165,35 @@ def test_missing_entries_are_for_those_who_allow_them():
     held = model.parameters_["absent"].sum(axis=1) - 2.0
     np.testing.assert_allclose(held, np.isfinite(rows).sum(axis=0))
     assert isinstance(model.to_batch(rows), DenseRows)
+
+
+@dataclass(frozen=True)
+class Clusters(BernoulliMixture):
+    n_components: int = 3
+    concentration: float = 1.0
+
+
+class ClustersModel(ComponentsMixin, ModelEstimator):
+    name = "clusters"
+    model_class = Clusters
+    local_steps = (CompiledExact,)
+    batch_class = Documents
+
+    def summarize_components(self):
+        return self._model().summarize(self.parameters_)
+
+    def components_in_use(self):
+        return self.n_components
+
+    def component_weights(self, X):
+        return self.transform(X)
+
+
+def test_a_model_with_components_has_reports(tmp_path):
+    rows = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 20, axis=0)
+    model = ClustersModel(n_components=2, random_state=0).fit(rows)
+    write_report(model, tmp_path / "page.html", data=rows)
+    assert "clusters, 2 components" in (tmp_path / "page.html").read_text()
+    assert set(model.component_weights(rows).argmax(axis=1)) == {0, 1}
+    with pytest.raises(ValueError, match="poisson has no components to show"):
+        write_report(PoissonModel(max_iter=1).fit(rows), tmp_path / "page.html")

@@ -18,7 +18,7 @@ from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import check_data, make_seed, unchanged_on_error
 from ssvi.estimators.fit_tasks import Given, with_callbacks
 from ssvi.estimators.loop import Plan
-from ssvi.estimators.parameters import parameter, with_parameters
+from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
 from ssvi.numerics.random import Keys, derive_keys
@@ -27,6 +27,7 @@ from ssvi.typing import Array
 _FROM_DATA = "n_features"  # a field of models that no parameter sets: it is the number of columns
 
 
+@with_parameters
 class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
     """A model as an estimator. A subclass has a `name`, a `model_class` and its `local_steps`.
 
@@ -34,6 +35,15 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
     a field `n_features` is the number of columns of the data. For reports and `ssvi topics` a subclass can be a
     `ComponentsMixin` as well.
     """
+
+    max_iter: int | None = changed(
+        StochasticEstimator,
+        "max_iter",
+        default=None,
+        words="Passes over the data in `fit`; by default 100 where every step sees all rows, else 20.",
+    )
+
+    _default_passes: ClassVar[tuple[int, int]] = (20, 100)
 
     model_class: ClassVar[type[Any]]
     """The model: a subclass of `ssvi.models.Model`, and a dataclass."""
@@ -45,15 +55,14 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
     """Whether entries may be NaN."""
     saved_attributes = (*StochasticEstimator.saved_attributes, "_model_fields", "_n_features_out")
 
-    _model_fields: dict[str, Any]
-    _n_features_out: int
-
     def __init_subclass__(cls, **options: Any) -> None:
         """Give a subclass the fields of its model as parameters."""
         super().__init_subclass__(**options)
         if "model_class" not in vars(cls):
             return
-        annotations = dict(vars(cls).get("__annotations__", {}))
+        own = vars(cls).get("__annotations__", {})
+        # What is annotated and no parameter, as `name: str` may be, is an attribute of the class.
+        annotations = {name: kind for name, kind in own.items() if isinstance(vars(cls).get(name), dataclasses.Field)}
         for field in _settable(cls.model_class):
             if field.name not in vars(cls):
                 annotations[field.name] = Any
@@ -117,7 +126,10 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
                 bound = backend.map_reduce(kind(), model, views, data, self._keys(data)).bound
                 if bound is not None:
                     return bound / len(data)
-        raise ValueError(f"no local step of {type(self).__name__} has a bound, so there is nothing to score by.")
+        raise ValueError(
+            f"no local step of {type(self).__name__} has a bound, so there is nothing to score by: give it one, or fit "
+            "without held-out rows (--held-out 0)."
+        )
 
     def _found(self, data: Any) -> Array:
         step, model = self._local_step(), self._learned_model()
@@ -130,7 +142,7 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
     def _note_width(self, data: Any) -> None:
         """Remember how many numbers `transform` gives, for the names of its columns."""
         with self._open_backend() as backend:
-            self._n_features_out = self._width(backend, data.slice(0, 1))
+            self._n_features_out: int = self._width(backend, data.slice(0, 1))
 
     def _width(self, backend: Backend, row: Any) -> int:
         found = backend.map_local(self._local_step(), self._learned_model(), self._point_views(), row, self._keys(row))
@@ -177,7 +189,7 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
         return {field.name: getattr(self, field.name) for field in _settable(self.model_class)}
 
     def _fix_model(self, data: Any) -> None:
-        self._model_fields = self._wanted()
+        self._model_fields: dict[str, Any] = self._wanted()
 
     @property
     def _fixed(self) -> Mapping[str, Any]:
