@@ -161,3 +161,15 @@ def test_draws_at_extreme_parameters_are_finite(family):
         draw = family.draw(extreme, derive_keys(9, len(lam)))
         assert np.isfinite(draw.stats).all()
         assert np.isfinite(family.natural_correction(extreme, draw, np.ones_like(lam))).all()
+
+
+def test_lambda_centred_at_a_draw_has_its_mode_there_and_its_draws_near(family):
+    """With a strength of 10^10 draws are within 10^-3 of values near 1: a hundred standard deviations."""
+    lam = _parameters(family)
+    values = family.values(family.draw(lam, derive_keys(10, len(lam))).stats)
+    centred = family.centred(values, 1e10)
+    assert centred.shape == lam.shape
+    assert family.in_domain(centred).all()
+    np.testing.assert_allclose(family.values(family.mode_stats(centred)), values, rtol=1e-12)
+    near = family.values(family.draw(centred, derive_keys(11, len(lam))).stats)
+    np.testing.assert_allclose(near, values, rtol=1e-3, atol=1e-3)

@@ -147,3 +147,12 @@ class Dirichlet(ExponentialFamily):
         """Return the gamma distribution functions at the unnormalised draws."""
         result: Array = special.gammainc(lam, np.exp(draw.stats + draw.hidden[..., None]))
         return result
+
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = np.exp(stats)
+        return result
+
+    def centred(self, values: Array, strength: float) -> Array:
+        """Return beta, scaled."""
+        return strength * values

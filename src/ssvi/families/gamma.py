@@ -82,3 +82,12 @@ class Gamma(ExponentialFamily):
         """Return the distribution function at the draw."""
         result: Array = special.gammainc(lam[..., 0], np.exp(draw.hidden))[..., None]
         return result
+
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = -stats[..., 1]
+        return result
+
+    def centred(self, values: Array, strength: float) -> Array:
+        """Return a shape, and the rate that goes with the mean."""
+        return np.stack([np.full_like(values, strength), strength / values], axis=-1)

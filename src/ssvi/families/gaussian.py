@@ -73,6 +73,15 @@ class Gaussian(ExponentialFamily):
         result: Array = special.ndtr(draw.hidden)[..., None]
         return result
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = stats[..., 0]
+        return result
+
+    def centred(self, values: Array, strength: float) -> Array:
+        """Return a precision, and its product with the mean."""
+        return np.stack([strength * values, np.full_like(values, strength)], axis=-1)
+
     @staticmethod
     def _stats(lam: Array, standard: Array) -> Array:
         value = lam[..., 0] / lam[..., 1] + standard / np.sqrt(lam[..., 1])
