@@ -192,13 +192,16 @@ class Calibration(Experiment):
             for kind in _KINDS:
                 covered = [_with_error(own, f"{kind}_{round(100 * level)}") for level in calibration.LEVELS]
                 ranks = calibration.uniformity(_histograms(own, kind))
-                line += [*covered, _ratio(own, sampler, f"{kind}_width")]
-                line += [f"{ranks.deviation:.3f}", f"{ranks.p_value:.3f}"] if kind == "free" else []
+                line += [
+                    *covered,
+                    f"{ranks.deviation:.3f}",
+                    f"{ranks.p_value:.3f}",
+                    _ratio(own, sampler, f"{kind}_width"),
+                ]
             lines.append([*line, f"{np.mean([row['seconds'] for row in own]):.2f}"])
-        levels = [f"{round(100 * level)}%" for level in calibration.LEVELS]
-        headings = ["model", "start", "steps", *(f"matched {level}" for level in levels), "width"]
-        headings += [*(f"free {level}" for level in levels), "width", "ranks", "p", "seconds"]
-        return headings, lines
+        measures = [*(f"{round(100 * level)}%" for level in calibration.LEVELS), "ranks", "p", "width"]
+        headings = [f"{kind} {measure}" for kind in _KINDS for measure in measures]
+        return ["model", "start", "steps", *headings, "seconds"], lines
 
     def draw(self, rows: Sequence[Row], path: Path, setting: CalibrationSetting) -> None:
         """Draw the coverage of 90% intervals, a panel a model, a line a pair of steps."""
