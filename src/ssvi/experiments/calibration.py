@@ -192,12 +192,8 @@ class Calibration(Experiment):
             for kind in _KINDS:
                 covered = [_with_error(own, f"{kind}_{round(100 * level)}") for level in calibration.LEVELS]
                 ranks = calibration.uniformity(_histograms(own, kind))
-                line += [
-                    *covered,
-                    f"{ranks.deviation:.3f}",
-                    f"{ranks.p_value:.3f}",
-                    _ratio(own, sampler, f"{kind}_width"),
-                ]
+                p_value = "< 0.001" if ranks.p_value < 0.001 else f"{ranks.p_value:.3f}"
+                line += [*covered, f"{ranks.deviation:.3f}", p_value, _ratio(own, sampler, f"{kind}_width")]
             lines.append([*line, f"{np.mean([row['seconds'] for row in own]):.2f}"])
         measures = [*(f"{round(100 * level)}%" for level in calibration.LEVELS), "ranks", "p", "width"]
         headings = [f"{kind} {measure}" for kind in _KINDS for measure in measures]
