@@ -124,9 +124,13 @@ class Calibration(Experiment):
     }
 
     def trials(self, setting: CalibrationSetting) -> Sequence[CalibrationTrial]:
-        """Return every algorithm of every model on every data set; the sampler starts at the truth, and only there."""
+        """Return every algorithm of every model on every data set; the sampler starts at the truth, and only there.
+
+        Data set by data set: what is there after an interruption is a smaller experiment.
+        """
         return [
             CalibrationTrial(model, start, name, seed)
+            for seed in range(setting.seeds)
             for model in setting.model
             for start, name in dict.fromkeys(
                 ("truth" if name == _SAMPLER else start, name)
@@ -134,7 +138,6 @@ class Calibration(Experiment):
                 for name in _pairs(model)
                 if name in setting.algorithm
             )
-            for seed in range(setting.seeds)
         ]
 
     def check(self, setting: CalibrationSetting) -> None:
