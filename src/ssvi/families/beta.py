@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ssvi.families.dirichlet import Dirichlet
+from ssvi.typing import Array
 
 
 class Beta(Dirichlet):
@@ -18,3 +21,12 @@ class Beta(Dirichlet):
     def dimension(self) -> int:
         """The concentrations of beta and of 1 - beta."""
         return 2
+
+    def values(self, stats: Array) -> Array:
+        """Return beta, the first weight."""
+        result: Array = np.exp(stats[..., 0])
+        return result
+
+    def centred(self, values: Array, strength: float) -> Array:
+        """Return (beta, 1 - beta), scaled."""
+        return super().centred(np.stack([values, 1.0 - values], axis=-1), strength)

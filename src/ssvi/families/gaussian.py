@@ -81,6 +81,15 @@ class Gaussian(ExponentialFamily):
         mild = np.stack([rng.normal(0.0, 2.0, 5), rng.gamma(2.0, 1.0, 5) + 0.3], axis=-1)
         return np.concatenate([mild, [[-3.0, 0.1]]])
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = stats[..., 0]
+        return result
+
+    def centred(self, values: Array, strength: float) -> Array:
+        """Return a precision, and its product with the mean."""
+        return np.stack([strength * values, np.full_like(values, strength)], axis=-1)
+
     @staticmethod
     def _stats(lam: Array, standard: Array) -> Array:
         value = lam[..., 0] / lam[..., 1] + standard / np.sqrt(lam[..., 1])

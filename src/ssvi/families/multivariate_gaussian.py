@@ -97,6 +97,15 @@ class MultivariateGaussian(ExponentialFamily):
         """Return statistics as named arrays."""
         return GaussianStatistics(stats[..., : self.size], -2.0 * unpack_dual(stats[..., self.size :], self.size))
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        return stats[..., : self.size]
+
+    def centred(self, values: Array, strength: float) -> Array:
+        """Return a precision of `strength` in all directions."""
+        precision = np.broadcast_to(strength * np.eye(self.size), (*values.shape[:-1], self.size, self.size))
+        return self.natural(values, precision)
+
     def log_normalizer(self, lam: Array) -> Array:
         """Return m^T Lambda m / 2 - log|Lambda| / 2."""
         factors = self._factors(as_rows(lam))

@@ -135,6 +135,30 @@ def check_mode(family: ExponentialFamily, seed: int) -> None:
             )
 
 
+def check_values(family: ExponentialFamily, seed: int) -> None:
+    """`centred` at the values of a draw has its mode there, and its draws near.
+
+    With a strength of 10^10 draws are within 10^-3 of values near 1: a hundred standard deviations.
+    """
+    lam = examples(family, seed)
+    keys = derive_keys(derive_key(seed, "values"), 2 * len(lam))
+    values = family.values(family.draw(lam, keys[: len(lam)]).stats)
+    centred = family.centred(values, 1e10)
+    require(
+        centred.shape == lam.shape and bool(family.in_domain(centred).all()),
+        f"{family}: centred() is no lambda: its shape is {centred.shape}, or rows of it are outside the domain",
+    )
+    mode = family.values(family.mode_stats(centred))
+    size = 1.0 + np.abs(values).max()
+    require_close(
+        mode / size, values / size, 0.0, 1e-6, f"{family}: the mode of centred(values) is not at these values"
+    )
+    near = family.values(family.draw(centred, keys[len(lam) :]).stats)
+    require_close(
+        near / size, values / size, 0.0, 1e-3, f"{family}: draws from centred(values, 1e10) are far from values"
+    )
+
+
 def check_divergence(family: ExponentialFamily, seed: int) -> None:
     """KL(q || p) is 0 at the prior, positive elsewhere, and what A and E[t] say."""
     lam = examples(family, seed)

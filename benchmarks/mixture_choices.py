@@ -1,0 +1,86 @@
+"""What the mixture's pairs of steps are worth: held-out log probability, components in use and time, pair by pair.
+
+Each fit is a `BernoulliMixture` as it comes, but for the two steps and K: on images (MNIST's where it is found, else
+scikit-learn's digits), few enough for every step to see all of them or by minibatches, and on rows that a mixture of 15
+components generated. `averaged` is the score with `snapshots=20`; `spread` is the standard deviation over seeds.
+
+    python -m benchmarks.mixture_choices --seeds 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ssvi import BernoulliMixture
+from ssvi.batches.documents import Documents
+from ssvi.data.images import load_digits
+from ssvi.evaluation.mixtures import log_predictive
+from ssvi.experiments.table import mean_and_spread
+from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
+
+Rows = tuple[Any, Any]
+_PAIRS = [("ssvi_a", "gibbs"), ("ssvi_a", "exact"), ("ssvi", "gibbs"), ("ssvi", "exact"), ("mean_field", "exact")]
+
+
+def main() -> None:
+    """Print a line for each kind of data and pair of steps."""
+    options = _options()
+    digits = load_digits(options.images)
+    test = digits.test[:2_000]
+
+    def images(count: int) -> Callable[[int], Rows]:
+        return lambda seed: (np.random.default_rng(seed).permutation(digits.train)[:count], test)
+
+    data: dict[str, Callable[[int], Rows]] = {
+        "simulated, 500 rows": _simulated,
+        f"{digits.name}, {options.few} rows": images(options.few),
+        f"{digits.name}, {options.many} rows": images(options.many),
+    }
+    print(f"{'data':<22}{'steps':<18}{'score':>9}{'spread':>8}{'averaged':>10}{'spread':>8}{'used':>6}{'seconds':>9}")
+    for name, rows in data.items():
+        for pair in _PAIRS:
+            found = np.array([_fit(*rows(seed), *pair, seed) for seed in range(options.seeds)])
+            score, averaged = mean_and_spread(found[:, 0]), mean_and_spread(found[:, 1])
+            print(
+                f"{name:<22}{':'.join(pair):<18}{score[0]:9.3f}{score[1]:8.3f}{averaged[0]:10.3f}{averaged[1]:8.3f}"
+                f"{found[:, 2].mean():6.0f}{found[:, 3].mean():9.1f}",
+                flush=True,
+            )
+
+
+def _simulated(seed: int) -> Rows:
+    """Return rows of a mixture of 15 components over 60 features, to fit and to score."""
+    rng = np.random.default_rng(1_000 + seed)
+    model = Model(60, 15, 15.0, (0.6, 0.6))
+    truth = model.simulate(rng, 1)[0]
+    rows = model.sample(truth["weights"][0], truth["components"], rng, 5_500)[0]
+    return rows[:500], rows[500:]
+
+
+def _fit(train: Any, test: Any, global_step: str, local_step: str, seed: int) -> tuple[float, float, int, float]:
+    """Return the score of one estimate, that of averaged predictions, the components in use and the seconds."""
+    mixture = BernoulliMixture(50, global_step=global_step, local_step=local_step, snapshots=20, random_state=seed)
+    started = time.perf_counter()
+    mixture.fit(train)
+    seconds = time.perf_counter() - started
+    plain = float(log_predictive(mixture.weights_, mixture.means_, Documents.from_matrix(test)).mean())
+    return plain, mixture.score(test), mixture.n_active_, seconds
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--images", type=Path, help="folder with MNIST's files")
+    parser.add_argument("--few", type=int, default=1_000, help="images where every step sees all")
+    parser.add_argument("--many", type=int, default=5_000, help="images where steps go by minibatches")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
