@@ -195,24 +195,24 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def weights_(self) -> Array:
         """E_q[pi]."""
         check_is_fitted(self)
-        return self._model().mean_weights(self._state.parameters)
+        return self._model().mean_weights(self._state.estimate)
 
     @property
     def means_(self) -> Array:
         """E_q[phi]."""
         check_is_fitted(self)
-        return self._model().mean_components(self._state.parameters)
+        return self._model().mean_components(self._state.estimate)
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the rows, its probabilities of ones, and their deviations under q."""
-        return self._model().summarize(self._state.parameters)
+        return self._model().summarize(self._state.estimate)
 
     def component_weights(self, X: Any) -> Array:
         """Return what `predict_proba` does."""
         return self.predict_proba(X)
 
     def _held(self) -> Array:
-        return self._model().rows_held(self._state.parameters)
+        return self._model().rows_held(self._state.estimate)
 
     def _rows(self, X: Any, *, reset: bool) -> Documents:
         """Check parameters and data; return the rows by their ones."""
@@ -254,7 +254,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         def keep(state: State, info: Info) -> None:
             if info.step in wanted:
                 model = self._model()
-                parts = model.mean_weights(state.parameters), model.mean_components(state.parameters)
+                parts = model.mean_weights(state.estimate), model.mean_components(state.estimate)
                 self._snapshots.append(parts)
 
         return [keep]
