@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from ssvi.backends import Threads
 from ssvi.data import Documents
 from ssvi.evaluation import document_completion
 from ssvi.experiments import corpora
-from ssvi.families.base import ExponentialFamily
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps import GlobalStep
 from ssvi.global_steps.base import Clock, View
@@ -42,8 +42,6 @@ _VALIDATION = 5_000  # at the most a tenth of the training documents
 class ByRows(Ssvi):
     """SSVI whose target is computed as `target` has it, row by row."""
 
-    target_columns = GlobalStep.target_columns
-
     @property
     def sees_everything(self) -> bool:
         """All columns are needed."""
@@ -58,13 +56,12 @@ class Blend(ByRows):
         """Return k: a number, or one for each coordinate."""
         raise NotImplementedError
 
-    def target(
-        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
-    ) -> Array:
+    def target(self, family: Any, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock) -> Array:
         """Return the blend of SSVI-A's target and SSVI's."""
         assert view.draw is not None
         corrected = family.natural_correction(lam, view.draw, eta_hat)
-        return prior + eta_hat + self.share(lam, eta_hat, corrected, clock) * (corrected - eta_hat)
+        target: Array = prior + eta_hat + self.share(lam, eta_hat, corrected, clock) * (corrected - eta_hat)
+        return target
 
 
 @dataclass(frozen=True)
@@ -149,13 +146,12 @@ class FisherTrust(Blend):
 class ClippedTarget(ByRows):
     """V eta-hat kept within [0, 2 eta-hat + 1], coordinate by coordinate, before the step."""
 
-    def target(
-        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
-    ) -> Array:
+    def target(self, family: Any, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock) -> Array:
         """Return the clipped target."""
         assert view.draw is not None
         corrected = family.natural_correction(lam, view.draw, eta_hat)
-        return prior + np.clip(corrected, 0.0, 2.0 * eta_hat + 1.0)
+        target: Array = prior + np.clip(corrected, 0.0, 2.0 * eta_hat + 1.0)
+        return target
 
 
 @dataclass(frozen=True)
@@ -165,9 +161,7 @@ class AnnealedPrior(ByRows):
     extra: float = 0.5
     sweeps: float = 1.0
 
-    def target(
-        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
-    ) -> Array:
+    def target(self, family: Any, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock) -> Array:
         """Return the target under the prior of the moment."""
         surplus = self.extra * max(0.0, 1.0 - clock.sweeps / self.sweeps)
         return super().target(family, prior, lam, view, eta_hat, clock) + surplus
@@ -223,7 +217,7 @@ class Guarded(LDA):
 
 
 @dataclass(frozen=True)
-class SeveralDraws:
+class SeveralDraws(engine.Steps):
     """A draw of beta for each part of a minibatch, and the average of the steps that they give."""
 
     problem: engine.Problem

@@ -58,10 +58,10 @@ def _measure(documents: Documents, n_topics: int, alpha: float, options: argpars
     state = engine.run(problem, engine.init(model, 0), documents, sweeps=2, batch_size=_BATCH)
     sample = documents.take(np.random.default_rng(0).permutation(len(documents))[:_BATCH])
     draw = SsviA().view(Dirichlet(), state.parameters["topics"], derive_keys(0, n_topics)).stats
-    view, keys = {"topics": Part.of(draw, step.columns(sample))}, derive_keys(1, len(sample))
+    view, keys = {"topics": Part.of(draw, step.touched(sample)["topics"])}, derive_keys(1, len(sample))
     calls: list[Callable[[], Any]] = [
         *(partial(pool.map_reduce, step, model, view, sample, keys, want_local=False) for pool in pools),
-        *(partial(pool.each, _spin, [1, 2]) for pool in pools),
+        *(partial(pool.workers.each, _spin, [1, 2]) for pool in pools),
         lambda: engine.run(problem, state, documents, sweeps=2 + _PASSES, batch_size=_BATCH),
     ]
     if not options.alone:

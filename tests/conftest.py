@@ -46,5 +46,5 @@ def corpus_file(tmp_path_factory):
 @pytest.fixture
 def many_tasks(monkeypatch):
     """Cut work finely, so that small examples have more shards and row tasks than there are threads."""
-    monkeypatch.setattr("ssvi.backends.base._FEWEST_DOCUMENTS", 10)
+    monkeypatch.setattr("ssvi.backends.shards._FEWEST_GROUPS", 10)
     monkeypatch.setattr("ssvi.tasks._ELEMENTS_A_TASK", 30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -13,12 +14,13 @@ import numpy as np
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.data.minibatches import minibatches
+from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
-from ssvi.local_steps.base import Batch, LocalStep
+from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
-from ssvi.stores import ColumnStore, Store, make_store
+from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
 
 
@@ -36,7 +38,9 @@ class State:
     parameters: Mapping[str, Array]
     """lambda of each block."""
     totals: Mapping[str, Array] = field(default_factory=dict)
-    """Sums of lambda that a fit keeps up to date; see `ssvi.stores.ColumnStore`."""
+    """Sums of lambda that a fit keeps up to date; see `ssvi.stores.CoordinateStore`."""
+    hyperparameters: Mapping[str, Array] = field(default_factory=dict)
+    """What the model's priors of the next step follow from, for a model that learns it; see `Model.at`."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,52 @@ class Info:
     seconds: float
 
 
+class Path(Protocol):
+    """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
+
+    def step(self, batch: Any) -> Info:
+        """Take one step."""
+        ...
+
+    def state(self) -> State:
+        """Return the present state; its arrays may be made only when they are looked at."""
+        ...
+
+    def end(self) -> State:
+        """Return the present state, complete."""
+        ...
+
+
+class Steps(ABC):
+    """Anything that goes from state to state by minibatches: a `Problem`, or one of `ssvi.baselines`."""
+
+    @abstractmethod
+    def step(self, state: State, batch: Any) -> tuple[State, Info]:
+        """Return the state after a minibatch, and what happened; `state` itself is left as it is."""
+
+    def begin(self, state: State) -> Path:
+        """Return a fit that goes on from a state."""
+        return _StateByState(self, state)
+
+
+class _StateByState:
+    """A fit of something that makes a new state in every step."""
+
+    def __init__(self, steps: Steps, state: State) -> None:
+        self._steps, self._state = steps, state
+
+    def step(self, batch: Any) -> Info:
+        self._state, info = self._steps.step(self._state, batch)
+        return info
+
+    def state(self) -> State:
+        return self._state
+
+    end = state
+
+
 @dataclass(frozen=True)
-class Problem:
+class Problem(Steps):
     """What is fitted and how: everything about a fit that does not change from step to step.
 
     Attributes
@@ -79,15 +127,13 @@ class Problem:
 
     def step(self, state: State, batch: Batch) -> tuple[State, Info]:
         """Take one step of algorithm 1."""
-        return step(self, state, batch)
+        fit = Fit(self, state)
+        info = fit.step(batch)
+        return fit.end(), info
 
-
-class Steps(Protocol):
-    """Anything that goes from state to state by minibatches: a `Problem`, or one of `ssvi.baselines`."""
-
-    def step(self, state: State, batch: Any) -> tuple[State, Info]:
-        """Return the state after a minibatch, and what happened."""
-        ...
+    def begin(self, state: State) -> Fit:
+        """Return a fit that goes on from a state."""
+        return Fit(self, state)
 
 
 Callback = Callable[[State, Info], bool | None]
@@ -98,14 +144,12 @@ def init(model: Model, seed: int, data: Any = None) -> State:
     """Return the state before the first step: lambda^(0) at random, near some data if these are given."""
     rng = np.random.default_rng(derive_key(seed, "init"))
     parameters = model.init(rng) if data is None else model.start(data, rng)
-    return State(seed=seed, step=0, documents_seen=0, parameters=parameters)
+    return State(seed=seed, step=0, documents_seen=0, parameters=parameters, hyperparameters=model.hyperparameters())
 
 
-def step(problem: Problem, state: State, batch: Batch) -> tuple[State, Info]:
+def step(problem: Steps, state: State, batch: Batch) -> tuple[State, Info]:
     """Take one step of algorithm 1 on a minibatch; `state` itself is left as it is."""
-    fit = Fit(problem, state)
-    info = fit.step(batch)
-    return fit.end(), info
+    return problem.step(state, batch)
 
 
 class Fit:
@@ -114,14 +158,12 @@ class Fit:
     def __init__(self, problem: Problem, state: State) -> None:
         self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
+        self._model = problem.model.at(state.hyperparameters)
+        self._hyperparameters = state.hyperparameters
+        axes, rule = problem.local_step.partial_blocks, problem.global_step
         self._stores = {
-            name: make_store(
-                block,
-                state.parameters[name],
-                state.totals.get(name),
-                by_columns=name in problem.local_step.column_blocks,
-            )
-            for name, block in problem.model.blocks().items()
+            name: make_store(block, state.parameters[name], state.totals.get(name), axes.get(name), rule)
+            for name, block in self._model.blocks().items()
         }
         self._shown: Callable[[], Snapshot | None] = lambda: None
 
@@ -130,31 +172,48 @@ class Fit:
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size, seed = problem.schedule(number), self._start.seed
-        columns = problem.local_step.columns(batch) if problem.local_step.column_blocks else None
-        views = {
-            name: store.view(problem.global_step, columns, derive_key(seed, "draw", name, number), problem.backend)
-            for name, store in self._stores.items()
-        }
-        keys = derive_keys(derive_key(seed, "documents", number), len(batch))
-        result = problem.backend.map_reduce(problem.local_step, problem.model, views, batch, keys, want_local=False)
-        represented, clock = _represented(problem, seen), Clock(seen, problem.population)
-        scale, guarded = result.scale * represented / len(batch), 0
+        step_size = problem.schedule(number)
+        views = self._views(batch, number)
+        keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
+        result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
+        represented = _represented(problem, seen)
+        scale, clock = result.scale * represented / len(batch), Clock(seen, problem.population)
+        update = Update(problem.global_step, step_size, clock, problem.backend.workers.each)
+        for name, prior in self._model.priors(views).items():
+            self._stores[name].set_prior(prior)
+        guarded = 0
         for name, store in self._stores.items():
-            guarded += store.advance(
-                problem.global_step, result.eta_hat[name], scale, step_size, clock, problem.backend
-            )
+            guarded += store.advance(update, Statistics(result.eta_hat[name], scale))
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
+        self._learn(views, replace(result, scale=scale), step_size)
         self._number, self._seen = number, seen
         return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
+
+    def _views(self, batch: Batch, number: int) -> dict[str, Array | Part]:
+        """Return what the local step sees of each block."""
+        rule, each = self._problem.global_step, self._problem.backend.workers.each
+        touched = self._problem.local_step.touched(batch)
+        return {
+            name: store.view(rule, touched.get(name), derive_key(self._start.seed, "draw", name, number), each)
+            for name, store in self._stores.items()
+        }
+
+    def _learn(self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float) -> None:
+        """Let the model learn its hyperparameters, and take the priors that follow from them."""
+        learned = self._model.learn(views, result, step_size)
+        if learned is None:
+            return
+        self._hyperparameters, self._model = learned, self._problem.model.at(learned)
+        for name, block in self._model.blocks().items():
+            self._stores[name].set_prior(block.prior)
 
     def state(self) -> State:
         """Return the present state. Its arrays are made when they are looked at, or when the fit goes on without it."""
         snapshot = Snapshot(self._stores)
         self._shown = weakref.ref(snapshot)
-        totals = {name: store.totals for name, store in self._stores.items() if isinstance(store, ColumnStore)}
-        return State(self._start.seed, self._number, self._seen, snapshot, totals)
+        totals = {name: store.totals for name, store in self._stores.items() if store.totals is not None}
+        return State(self._start.seed, self._number, self._seen, snapshot, totals, self._hyperparameters)
 
     def end(self) -> State:
         """Return the present state, complete."""
@@ -222,14 +281,7 @@ def run(
 
 def follow(problem: Steps, state: State, batches: Iterable[Batch], callbacks: Iterable[Callback] = ()) -> State:
     """Take a step for each of some minibatches, until they end or a callback says stop."""
-    callbacks = list(callbacks)
-    if not isinstance(problem, Problem):
-        for batch in batches:
-            state, info = problem.step(state, batch)
-            if _says_stop(callbacks, state, info):
-                break
-        return state
-    fit = Fit(problem, state)
+    callbacks, fit = list(callbacks), problem.begin(state)
     for batch in batches:
         info = fit.step(batch)
         # The state is not held here: if no callback keeps it, its arrays are never made.

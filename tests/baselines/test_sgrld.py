@@ -5,7 +5,7 @@ import pytest
 
 from ssvi import engine, tasks
 from ssvi.backends import Threads
-from ssvi.backends.base import shards
+from ssvi.backends.shards import shards
 from ssvi.baselines import Sgrld
 from ssvi.baselines.sgrld import langevin, langevin_schedule
 from ssvi.data.documents import Documents

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from ssvi import LatentDirichletAllocation, engine, tasks
-from ssvi.backends import base as backends
+from ssvi.backends import shards
 from ssvi.data import minibatches
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
@@ -33,9 +33,9 @@ def _lda(**parameters):
 @pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
 def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, local_step, monkeypatch):
     # Small enough pieces that every step has work for four threads, in the local and in the global part.
-    monkeypatch.setattr(backends, "_FEWEST_DOCUMENTS", 8)
+    monkeypatch.setattr(shards, "_FEWEST_GROUPS", 8)
     monkeypatch.setattr(tasks, "_ELEMENTS_A_TASK", 60)
-    assert len(backends.shards(np.ones(100, dtype=int))) == 12
+    assert len(shards.shards(np.ones(100, dtype=int))) == 12
     assert len(tasks.row_tasks((4, 60))) == 4
     fits = [_lda(global_step=global_step, local_step=local_step, n_jobs=n).fit(COUNTS) for n in (1, 2, 4)]
     for other in fits[1:]:

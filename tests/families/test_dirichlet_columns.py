@@ -21,7 +21,7 @@ def _columns(chosen):
 @pytest.mark.parametrize("statistic", ["mean_stats", "mode_stats"])
 def test_expectations_are_those_of_the_whole(chosen, statistic):
     columns, rest = _columns(chosen)
-    part = getattr(Dirichlet().columns, statistic)(columns, rest, map)
+    part = getattr(Dirichlet().restricted(rest), statistic)(columns)
     np.testing.assert_allclose(part.T, getattr(Dirichlet(), statistic)(LAM)[:, chosen], rtol=1e-12)
 
 
@@ -30,8 +30,9 @@ def test_draws_have_the_marginals_of_the_whole(chosen, monkeypatch):
     """4,000 draws: beta_v is Beta(lambda_v, others), 36 tests at 1e-5 each; and covariances of log beta to 5 errors."""
     monkeypatch.setattr(tasks, "_ELEMENTS_A_TASK", 6)  # two words a task
     columns, rest = _columns(chosen)
-    count = len(tasks.row_tasks(columns.shape)) + 1
-    draws = np.array([Dirichlet().columns.draw(columns, rest, derive_keys(n, count), map).stats for n in range(4_000)])
+    family = Dirichlet().restricted(rest)
+    count = family.streams(columns.shape)
+    draws = np.array([family.draw(columns, derive_keys(n, count)).stats for n in range(4_000)])
     totals = LAM.sum(axis=1)
     for place, word in enumerate(chosen):
         for k in range(3):
@@ -44,7 +45,7 @@ def test_draws_have_the_marginals_of_the_whole(chosen, monkeypatch):
 
 def test_a_draw_of_all_words_sums_to_one_and_tells_its_gammas():
     columns, rest = _columns(np.arange(12))
-    draw = Dirichlet().columns.draw(columns, rest, derive_keys(5, 2), map)
+    draw = Dirichlet().restricted(rest).draw(columns, derive_keys(5, 2))
     np.testing.assert_allclose(np.exp(draw.stats).sum(axis=0), 1.0)
     gammas = np.exp(draw.stats + draw.hidden[0])
     np.testing.assert_allclose(gammas.sum(axis=0), np.exp(draw.hidden[0]))

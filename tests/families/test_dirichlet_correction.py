@@ -6,27 +6,26 @@ from scipy import special
 
 from ssvi import tasks
 from ssvi.families.dirichlet import Dirichlet
-from ssvi.families.dirichlet_columns import Columns, Statistics
-from ssvi.families.dirichlet_correction import natural_correction
 from ssvi.families.draws import Draw
+from ssvi.families.restricted import Others, Statistics
 from ssvi.numerics.random import derive_keys
 
 
 def _chosen(lam, columns):
-    """Return some columns of a words x distributions array, and a way to the others."""
+    """Return lambda of some columns of a words x distributions array, the sum of the others, and a way to them."""
     others = np.delete(lam, columns, axis=0)
-    rest = others.sum(axis=0)
-    return Columns(columns, lam[columns], rest, np.zeros_like(lam), lambda task: others[task], len(others))
+    return lam[columns], others.sum(axis=0), Others(len(others), lambda task: others[task])
 
 
 def _correct(chosen, x, seed):
     """Return V x for the chosen words and the others, after a draw."""
-    columns = Dirichlet().columns
-    keys = derive_keys(seed, len(tasks.row_tasks(chosen.lam.shape)) + 1)
-    draw = columns.draw(chosen.lam, chosen.rest, keys, map)
-    correction = natural_correction(chosen, draw, Statistics(x / 2, 2.0), map)
-    everything = slice(0, len(chosen.lam))
-    return draw, correction.chosen(everything), correction.others(chosen.others(slice(0, chosen.n_others)))
+    lam, rest, others = chosen
+    family = Dirichlet().restricted(rest)
+    draw = family.draw(lam, derive_keys(seed, family.streams(lam.shape)))
+    correction = family.correction(lam, draw, Statistics(x / 2, 2.0), others)
+    left_out = others.lam(slice(0, others.count))
+    found = correction.of(slice(0, len(lam))).corrected(lam, draw, x)
+    return draw, found, correction.of_others().corrected(left_out, draw, np.zeros_like(left_out))
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -65,7 +64,7 @@ def test_words_left_out_have_the_gradient_of_their_sum():
     chosen, x = _chosen(lam, np.array([1, 4])), np.array([[2.0], [5.0]])
     draw, found, others = _correct(chosen, x, 5)
     gammas = np.append(np.exp(draw.stats[:, 0] + draw.hidden[0]), np.exp(draw.hidden[1]))
-    shapes = np.append(chosen.lam[:, 0], chosen.rest)
+    shapes = np.append(chosen[0][:, 0], chosen[1])
     uniforms = special.gammainc(shapes, gammas)
 
     def value(move):

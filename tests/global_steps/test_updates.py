@@ -6,7 +6,6 @@ from scipy import special
 from tests.tiny import bag, enumerate_document
 
 from ssvi import engine
-from ssvi.backends.threads import Threads
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.draws import Draw
@@ -21,7 +20,7 @@ from ssvi.local_steps.lda.mean_field import MeanField as LocalMeanField
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import ConstantSchedule
-from ssvi.stores import ColumnStore
+from ssvi.stores import CoordinateStore
 
 ALPHA = np.array([0.4, 0.9])
 ETA = 0.3
@@ -174,8 +173,8 @@ def test_one_engine_step_equals_the_hand_computed_update(global_step):
     )
     state = engine.State(seed=5, step=0, documents_seen=0, parameters={"topics": LAM})
     after, info = engine.step(problem, state, bag(TOKENS, 2))
-    store = ColumnStore(model.blocks()["topics"], LAM)
-    seen = store.view(global_step, np.arange(2), derive_key(5, "draw", "topics", 1), Threads()).stats.T
+    store = CoordinateStore(model.blocks()["topics"], LAM)
+    seen = store.view(global_step, np.arange(2), derive_key(5, "draw", "topics", 1), map).stats.T
     stats = {
         "map": np.log(LAM / LAM.sum(axis=1, keepdims=True)),
         "mean_field": special.digamma(LAM) - special.digamma(LAM.sum(axis=1, keepdims=True)),

@@ -1,64 +1,86 @@
-"""Threads of this process: one, or a pool. Kernels hold no interpreter lock, so threads are enough."""
+"""The backend of one process: shards on a pool of threads."""
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from numbers import Integral
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from ssvi.backends.base import Backend, Result, Task
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.backends.base import Backend
+from ssvi.backends.shards import cut_views, shards, sum_in_order, whole_result
+from ssvi.backends.workers import Workers
+from ssvi.local_steps.base import Batch, LocalResult, LocalStep
+from ssvi.numerics.random import Keys
+from ssvi.tasks import run_all
+from ssvi.typing import Array
 
 
 class Threads(Backend):
-    """Tasks on `n_jobs` threads: None is 1, and -1 is one for each processor, as scikit-learn has it."""
+    """Shards on `n_jobs` threads: None is 1, and -1 is one for each processor, as scikit-learn has it."""
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_threads = _count(n_jobs)
-        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+        self.workers = Workers(n_jobs)
 
-    def map(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
-        """Yield results in the order of the tasks; few more are held than there are threads."""
-        if self._pool is None or len(tasks) < 2:
-            yield from map(function, tasks)
-            return
-        pending: deque[Future[Result]] = deque()
-        for task in tasks:
-            pending.append(self._pool.submit(function, task))
-            if len(pending) > self.n_threads + 1:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+    def map_reduce(
+        self,
+        local_step: LocalStep,
+        model: Any,
+        views: Mapping[str, Any],
+        batch: Batch,
+        keys: Keys,
+        *,
+        want_local: bool = True,
+    ) -> LocalResult:
+        """Run a local step on a minibatch: prepare, run every shard, add up in order, finish."""
+        cut = cut_views(local_step, views, batch)
+        prepared = local_step.prepare(model, cut, batch, self.workers.each)
+        if local_step.counts and not want_local:
+            total = self._count(local_step, model, prepared, batch, keys)
+        else:
+            total = sum_in_order(self._run_shards(local_step, model, prepared, batch, keys))
+        result = local_step.finish(model, prepared, total)
+        return result if cut is views else whole_result(result, views, cut)
 
-    def each(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
-        """Return all results, in the order of the tasks.
+    def map_local(self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys) -> Array:
+        """Run a local step for what it finds on each group, and let eta-hat go."""
+        prepared = local_step.prepare(model, cut_views(local_step, views, batch), batch, self.workers.each)
 
-        The calling thread works as well: handing every task over and waiting for it would cost as much as a short one.
-        """
-        if self._pool is None or len(tasks) < 2:
-            return list(map(function, tasks))
-        results: list[Any] = [None] * len(tasks)
-        left = deque(enumerate(tasks))
+        def run(shard: slice) -> Array:
+            return local_step.local(model, prepared, shard.start, shard.stop, keys[shard])
 
-        def work() -> None:
-            while left:
-                try:
-                    number, task = left.popleft()
-                except IndexError:  # another thread has taken the last one
-                    return
-                results[number] = function(task)
+        return np.concatenate(self.workers.each(run, shards(batch.costs())))
 
-        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(tasks)) - 1)]
-        try:
-            work()
-        finally:
-            left.clear()  # after an error nobody begins anything new
-            for helper in helpers:
-                helper.result()
-        return results
+    def _run_shards(
+        self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys
+    ) -> Iterator[LocalResult]:
+        """Yield the result of each shard of a prepared minibatch, in order."""
+
+        def run(shard: slice) -> LocalResult:
+            return local_step.run(model, prepared, shard.start, shard.stop, keys[shard])
+
+        return self.workers.map(run, shards(batch.costs()))
+
+    def _count(self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys) -> LocalResult:
+        """Run every shard of a step that counts: no more arrays than there are workers, whichever shard meets which."""
+        idle: list[dict[str, npt.NDArray[Any]]] = []
+
+        def run(shard: slice) -> None:
+            try:
+                own = idle.pop()
+            except IndexError:
+                own = local_step.zeros(model, prepared)
+            local_step.count(model, prepared, shard.start, shard.stop, keys[shard], own)
+            idle.append(own)
+
+        run_all(self.workers.each, run, shards(batch.costs()))
+        totals = idle.pop()
+        for other in idle:
+            for name, counts in other.items():
+                totals[name] += counts
+        return LocalResult(totals)
 
     def __enter__(self) -> Self:
         return self
@@ -66,17 +88,4 @@ class Threads(Backend):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-
-
-def _count(n_jobs: Any) -> int:
-    """Turn scikit-learn's n_jobs into a number of threads."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be an integer but 0 (1 is one thread, -1 all processors), not {n_jobs!r}.")
-    # The processors this process may use, which in a container can be fewer than there are.
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = int(n_jobs)
-    return count if count > 0 else max(1, processors + 1 + count)
+        self.workers.__exit__(kind, error, trace)

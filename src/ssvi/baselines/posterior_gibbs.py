@@ -17,7 +17,6 @@ from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.data.frames import Frames
 from ssvi.engine import Info, Problem, State
-from ssvi.global_steps.map import Map
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs as MixtureGibbs
@@ -30,7 +29,7 @@ from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import ConstantSchedule
 from ssvi.typing import Array
 
-_SMALLEST = 1e-300  # of what must be positive and may have underflowed
+_SMALLEST = 1e-300  # of gamma variables that may have underflowed
 
 _EXACT_STEPS: Mapping[str, LocalStep] = {
     # Each document is sampled afresh; after so many sweeps its start is forgotten.
@@ -66,12 +65,13 @@ def state_at(
     model: Model, values: Mapping[str, Array], local_step: LocalStep, data: Batch, seed: int, backend: Backend
 ) -> State:
     """Return a state before the first step whose lambda comes from one local step at given global parameters."""
-    centred = {}
-    for name, block in model.blocks().items():
-        inside = np.maximum(values[name], _SMALLEST) if np.all(block.family.positive) else values[name]
-        centred[name] = block.family.centred(inside, 1.0)
-    problem = Problem(model, local_step, Map(), ConstantSchedule(), len(data), ramp=False, backend=backend)
-    return replace(engine.step(problem, State(seed, 0, 0, centred), data)[0], step=0, documents_seen=0)
+    blocks = model.blocks()
+    views = {name: block.family.statistics(values[name]) for name, block in blocks.items()}
+    keys = derive_keys(derive_key(seed, "first"), len(data))
+    found = backend.map_reduce(local_step, model, views, data, keys, want_local=False)
+    priors = {**{name: block.prior for name, block in blocks.items()}, **model.priors(views)}
+    parameters = {name: priors[name] + found.scale * found.eta_hat[name] for name in blocks}
+    return replace(engine.init(model, seed), parameters=parameters)
 
 
 def sample_posterior(

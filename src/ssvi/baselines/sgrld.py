@@ -22,7 +22,7 @@ import numpy as np
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
-from ssvi.engine import Info, State, stop_unless_finite
+from ssvi.engine import Info, State, Steps, stop_unless_finite
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
@@ -56,7 +56,7 @@ def langevin_schedule(first: float = 0.01, delay: float = 1000.0, decay: float =
 
 
 @dataclass(frozen=True)
-class Sgrld:
+class Sgrld(Steps):
     """SGRLD as something that `ssvi.engine.run` can run, on the same documents and with the same Gibbs kernel.
 
     The state's blocks are `topics`, the current theta, and `mean`, the average of the topics phi over the path so far,
@@ -116,7 +116,7 @@ class Sgrld:
         def move(rows: slice) -> None:
             langevin(theta[rows], counts[rows], self.model.eta, step_size, keys[rows], moved[rows])
 
-        run_all(self.backend.each, move, row_tasks(theta.shape))
+        run_all(self.backend.workers.each, move, row_tasks(theta.shape))
         return moved
 
 

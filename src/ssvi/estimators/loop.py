@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 
 from ssvi.estimators.common import is_integer, make_global_step, require, require_count
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
 
 _SMALLEST_BATCH = 128
@@ -157,9 +156,11 @@ class LoopParameters(BaseEstimator):
     def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
         """Return the global step of a fit by minibatches, or of so many steps that see all data.
 
-        There, full steps would scatter lambda by the correction's noise: SSVI by name is then with its control variate
-        and brings the correction in over the whole fit.
+        A step by name is then in the form that suits such a fit; one that was given as it is stays as it is.
         """
-        if whole_steps is not None and isinstance(self.global_step, str) and self.global_step == Ssvi.name:
-            return Ssvi(correction_sweeps=whole_steps, control_variate=True)
-        return make_global_step(self.global_step)
+        step = make_global_step(self.global_step)
+        return (
+            step
+            if whole_steps is None or isinstance(self.global_step, GlobalStep)
+            else step.for_whole_data(whole_steps)
+        )

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ssvi.backends.base import Backend, shards
+from ssvi.backends.base import Backend
+from ssvi.backends.shards import shards
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.local_steps.bernoulli_mixture.common import responsibilities
@@ -43,7 +44,7 @@ def log_predictive(weights: Array, means: Array, rows: Any, *, backend: Backend 
         responsibilities(own.indptr, own.words, prepared.base, prepared.log_odds, local, log_probability)
         return log_probability
 
-    return np.concatenate(list((backend or Threads()).map(run, shards(data.costs()))))
+    return np.concatenate(list((backend or Threads()).workers.map(run, shards(data.costs()))))
 
 
 def averaged_log_predictive(

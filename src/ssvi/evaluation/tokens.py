@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.backends.base import Backend, shards
+from ssvi.backends.base import Backend
+from ssvi.backends.shards import shards
 from ssvi.backends.threads import Threads
 from ssvi.data.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
@@ -99,6 +100,6 @@ def estimate(
         indptr = tight.indptr[piece.start : piece.stop + 1]
         function(indptr, words, counts, by_word, alpha, keys[piece], log_probability[piece])
 
-    for _ in (backend or Threads()).map(run, shards(lengths.astype(np.int64))):
+    for _ in (backend or Threads()).workers.map(run, shards(lengths.astype(np.int64))):
         pass
     return HeldOut(log_probability, lengths)

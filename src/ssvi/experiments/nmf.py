@@ -12,7 +12,7 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.data.frames import Frames
-from ssvi.engine import Info, Problem, State
+from ssvi.engine import Info, Problem, State, Steps
 from ssvi.experiments import figures, spectra
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.fits import Phase, Start, stops
@@ -125,7 +125,7 @@ class NmfBench:
 
 
 @dataclass(frozen=True)
-class MergeFirst:
+class MergeFirst(Steps):
     """Steps of a problem, before the first of which components that are alike are made one."""
 
     problem: Problem

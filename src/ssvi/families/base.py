@@ -1,6 +1,7 @@
 """What an exponential family of global parameters can do.
 
-A family is a bundle of formulas; it holds no numbers. In the paper's notation
+A family is a bundle of formulas; it holds no numbers but its own size, as `NormalWishart(3)` does. In the paper's
+notation
 
     q(beta) = h(beta) exp(lambda . t(beta) - A(lambda)).
 
@@ -11,47 +12,37 @@ words is (K, V), a block of F x K gamma variables is (F, K, 2). All leading axes
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.families.draws import Draw
-from ssvi.numerics.compile import kernel
+from ssvi.families.restricted import Restricted
 from ssvi.numerics.random import Keys
+from ssvi.tasks import Each
 from ssvi.typing import Array
 
-
-@kernel
-def floor(current: float, prior: float) -> float:
-    """Return how far a coordinate that must be positive may fall in one step; see `ExponentialFamily.project`."""
-    return min(current, max(0.5 * current, prior))
-
-
-@kernel
-def _raise_to_floor(candidate: Array, current: Array, prior: Array, positive: npt.NDArray[np.bool_]) -> int:
-    """Keep the coordinates that must be positive above their floor; return how many were below it."""
-    guarded = 0
-    for row in range(candidate.shape[0]):
-        for column in range(candidate.shape[1]):
-            lowest = floor(current[row, column], prior[row, column])
-            if positive[column] and candidate[row, column] < lowest:
-                candidate[row, column] = lowest
-                guarded += 1
-    return guarded
+_HALVINGS = 60  # after so many a step is smaller than the rounding of where it starts
 
 
 class ExponentialFamily(ABC):
     """The formulas of one exponential family; see the module for the shapes."""
 
     name: ClassVar[str]
-    positive: ClassVar[tuple[bool, ...] | bool]
-    """Which natural parameters must be positive: all, or by their place on the last axis."""
-    dimension: ClassVar[int | None]
-    """The number of natural parameters of one distribution; None where any number will do."""
-    columns: ClassVar[DirichletColumns]
-    """The same formulas for some coordinates of distributions in columns, where the family has them."""
+    has_location: ClassVar[bool] = False
+    """Whether beta has a mean that may lie anywhere, as that of a Gaussian. Then V x alone has a noise that grows with
+    its distance from 0, and SSVI corrects what is left to go, eta + eta-hat - lambda, which has no such origin."""
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """What the constructor was given, in its order: families of one type and equal parameters are equal."""
+        return ()
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int | None:
+        """The number of natural parameters of one distribution; None where any number will do."""
 
     @abstractmethod
     def log_normalizer(self, lam: Array) -> Array:
@@ -83,19 +74,35 @@ class ExponentialFamily(ABC):
 
     @abstractmethod
     def quantile(self, lam: Array, u: Array) -> Array:
-        """Return t(R(u; lambda)): the map from uniform numbers to statistics, in its plain form."""
+        """Return t(R(u; lambda)): the map from uniform numbers to statistics, in its plain form.
+
+        u has as many coordinates on its last axis as the family's noise has, which need not be those of lambda.
+        """
 
     @abstractmethod
     def probability(self, lam: Array, draw: Draw) -> Array:
-        """Return u = Q(beta), the uniform numbers that `quantile` takes to `draw`."""
+        """Return u = Q(beta), the uniform numbers that `quantile` takes to `draw`, one for each number of noise."""
 
     @abstractmethod
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Tell for each row whether it is finite and a natural parameter of this family."""
+
+    @abstractmethod
+    def examples(self, rng: np.random.Generator) -> Array:
+        """Return some rows of valid lambda, mild and skewed ones, for the suite that every family must pass."""
+
+    @classmethod
+    def instances(cls) -> list[Self]:
+        """Return the families of this type that the suite runs."""
+        return [cls()]
+
     def values(self, stats: Array) -> Array:
-        """Return beta itself given t(beta), as models simulate it: with one axis less where t has several numbers."""
+        """Return beta given t(beta), in the form in which models simulate it: t(beta) itself, unless a family says."""
+        return stats
 
-    @abstractmethod
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return the lambda whose mode (see `mode_stats`) is at some values, as if of so many observations."""
+    def statistics(self, values: Array) -> Array:
+        """Return t(beta) given beta in that form."""
+        return values
 
     def shapes(self, lam: Array) -> Array | float:
         """Return the shape of the gamma variable behind each coordinate: small where a draw's logarithm is wide.
@@ -108,33 +115,67 @@ class ExponentialFamily(ABC):
         """Return V(beta, lambda) x of the paper, without ever forming V."""
         return self.fisher_solve(lam, self.pullback(lam, draw, x))
 
+    def corrected(self, lam: Array, draw: Draw, x: Array, ramp: float = 1.0, softening: float = 0.0) -> Array:
+        """Return x + k (V x - x), k = ramp s / (s + softening) for the gamma shape s behind each coordinate.
+
+        V x is noisy where s is small, and so less of the correction is taken there.
+        """
+        correction = self.natural_correction(lam, draw, x) - x
+        correction *= ramp / (1.0 + softening / self.shapes(lam))
+        return x + correction
+
+    def restricted(self, rest: Array, each: Each = map) -> Restricted:
+        """Return the formulas for some coordinates and all others as one, whose lambda adds up to `rest`.
+
+        Only for families that are of one kind with their own sums.
+        """
+        raise TypeError(f"{self!r} cannot be held by coordinates: only whole distributions of it can be put off.")
+
     def negative_divergence(self, lam: Array, prior: Array) -> Array:
         """Return E_q[log p(beta) - log q(beta)] = -KL(q || p) = (eta - lambda) . E_q[t] - A(eta) + A(lambda)."""
         inner = ((prior - lam) * self.mean_stats(lam)).sum(axis=-1)
         result: Array = inner - self.log_normalizer(prior) + self.log_normalizer(lam)
         return result
 
-    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
-        """Tell for each natural parameter whether it is finite and, where it must be, positive."""
-        inside: npt.NDArray[np.bool_] = np.isfinite(lam) & ((lam > 0) | ~np.asarray(self.positive))
-        return inside
-
     def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
-        """Bring a proposed lambda back into the domain; return it with the number of coordinates moved.
+        """Bring a proposed lambda back into the domain; return it with the number of rows or coordinates moved.
 
-        A coordinate that must be positive may fall to the larger of half its present value and its prior's value, no
-        further. (Statistics of conjugate models only add to such a coordinate, so a value under the prior's is noise.)
-        One that is under its prior already may stay where it is.
+        This way serves every family, because domains of natural parameters are convex: a row goes back along its step,
+        by halves, until twice the step would still end inside. So it goes at most half the way to the boundary. Rows
+        that are not finite stay as they are, to be found by whoever looks for them. The prior is for families that
+        have a better way.
         """
-        positive = np.broadcast_to(np.asarray(self.positive), candidate.shape[-1:])
-        result = np.array(candidate, order="C")
-        shape = (-1, candidate.shape[-1])
-        prior = np.broadcast_to(prior, candidate.shape)
-        guarded = _raise_to_floor(result.reshape(shape), current.reshape(shape), prior.reshape(shape), positive)
-        return result, guarded
+        return project_along_step(self, candidate, current)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.parameters == other.parameters
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.parameters))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+        return f"{type(self).__name__}({', '.join(map(repr, self.parameters))})"
+
+
+def project_along_step(family: ExponentialFamily, candidate: Array, current: Array) -> tuple[Array, int]:
+    """Do what `ExponentialFamily.project` says; return the result with the number of rows moved."""
+    result = np.array(candidate, order="C")
+    rows, origin = result.reshape(-1, candidate.shape[-1]), as_rows(current)
+    step = rows - origin
+    pending = np.flatnonzero(np.isfinite(rows).all(axis=-1))
+    pending = pending[~family.in_domain(origin[pending] + 2.0 * step[pending])]
+    moved = len(pending)
+    rows[pending] = origin[pending]
+    share = 1.0
+    for _ in range(_HALVINGS):
+        if not len(pending):
+            break
+        share *= 0.5
+        inside = family.in_domain(origin[pending] + 2.0 * share * step[pending])
+        found = pending[inside]
+        rows[found] = origin[found] + share * step[found]
+        pending = pending[~inside]
+    return result, moved
 
 
 def as_rows(lam: Array) -> Array:

@@ -16,13 +16,17 @@ class Beta(Dirichlet):
     """
 
     name = "beta"
-    dimension = 2
+
+    @property
+    def dimension(self) -> int:
+        """The concentrations of beta and of 1 - beta."""
+        return 2
 
     def values(self, stats: Array) -> Array:
         """Return beta, the first weight."""
         result: Array = np.exp(stats[..., 0])
         return result
 
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return (beta, 1 - beta), scaled."""
-        return strength * np.stack([values, 1.0 - values], axis=-1)
+    def statistics(self, values: Array) -> Array:
+        """Return the logarithms of beta and of 1 - beta."""
+        return np.stack([np.log(values), np.log1p(-values)], axis=-1)

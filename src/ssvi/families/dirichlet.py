@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ssvi.families.base import ExponentialFamily, as_rows
 from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.families.draws import Draw
+from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
-from ssvi.numerics.gamma_variates import log_gamma_rows
+from ssvi.numerics.gamma_variates import log_gamma_long_rows, log_gamma_rows
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, inverse_trigamma_growth, trigamma
+from ssvi.tasks import Each
 from ssvi.typing import Array
+
+_LONG = 64  # coordinates from which on a row is drawn in vectors
 
 
 @kernel
@@ -92,9 +96,21 @@ class Dirichlet(ExponentialFamily):
     """
 
     name = "dirichlet"
-    positive = True
-    dimension: ClassVar[int | None] = None
-    columns = DirichletColumns()
+
+    @property
+    def dimension(self) -> int | None:
+        """Any number of outcomes."""
+        return None
+
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = np.exp(stats)
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return log beta."""
+        result: Array = np.log(values)
+        return result
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""
@@ -121,7 +137,7 @@ class Dirichlet(ExponentialFamily):
         stats = np.empty(lam.shape)
         rows = stats.reshape(-1, lam.shape[-1])
         log_totals = np.empty(lam.shape[:-1])
-        log_gamma_rows(as_rows(lam), keys, rows)
+        (log_gamma_rows if lam.shape[-1] < _LONG else log_gamma_long_rows)(as_rows(lam), keys, rows)
         _normalize_rows(rows, log_totals.reshape(-1))
         return Draw(stats, log_totals)
 
@@ -137,6 +153,10 @@ class Dirichlet(ExponentialFamily):
         _fisher_solve_rows(as_rows(lam), as_rows(x), as_rows(out))
         return out
 
+    def restricted(self, rest: Array, each: Each = map) -> DirichletColumns:
+        """Return the formulas for some words in columns."""
+        return DirichletColumns(rest, each)
+
     def quantile(self, lam: Array, u: Array) -> Array:
         """Invert one gamma distribution a coordinate and normalise."""
         gammas = special.gammaincinv(lam, u)
@@ -148,11 +168,16 @@ class Dirichlet(ExponentialFamily):
         result: Array = special.gammainc(lam, np.exp(draw.stats + draw.hidden[..., None]))
         return result
 
-    def values(self, stats: Array) -> Array:
-        """Return beta."""
-        result: Array = np.exp(stats)
-        return result
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Want every concentration positive."""
+        return rows_are_positive(lam)
 
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return beta, scaled."""
-        return strength * values
+    def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
+        """Keep every concentration above its floor; return them with the number of coordinates moved."""
+        return raise_to_floor(candidate, current, prior)
+
+    def examples(self, rng: np.random.Generator) -> Array:
+        """Return rows of like concentrations, and one with a small and a large one."""
+        size = self.dimension or 4
+        mild = rng.gamma(2.0, 1.0, (5, size)) + 0.3
+        return np.concatenate([mild, np.geomspace(0.1, 30.0, size)[None]])

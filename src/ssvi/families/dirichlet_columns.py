@@ -1,21 +1,21 @@
 """Dirichlet distributions that stand in columns, of which a few coordinates are looked at.
 
-A topic model's block is words x topics, and a minibatch has few of the words. Because a Dirichlet variable is a row of
-gamma variables over their sum, and gamma variables add up to a gamma variable, all that concerns the chosen words
-follows from their lambda and from the *sum* of all others', which is `rest`: nothing here is proportional to the size
-of the vocabulary. Arrays are chosen words x distributions.
+Because a Dirichlet variable is a row of gamma variables over their sum, and gamma variables add up to a gamma variable,
+all that concerns the chosen words follows from their lambda and from the *sum* of all others', which is `rest`: a
+Dirichlet whose other words are summed is a Dirichlet. Arrays are chosen words x distributions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ssvi.families.dirichlet_correction import natural_correction
 from ssvi.families.draws import Draw
+from ssvi.families.floors import raise_rows
+from ssvi.families.restricted import Correction, Others, Restricted, Statistics
 from ssvi.numerics.bits import fast_exp, fast_log
 from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.gamma_variates import log_gamma_batch, log_gamma_variate
@@ -67,72 +67,38 @@ def _draw_rest(rest: Array, key: np.uint64, out: Array) -> None:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Some columns of a block of distributions (words of topics), a row each, and a way to all others.
+class DirichletColumns(Restricted):
+    """Some words of Dirichlet distributions in columns.
 
     Attributes
     ----------
-    columns : (C,) integers
-        Which.
-    lam : (C, K)
-        Their lambda.
     rest : (K,)
-        The sum over all other columns.
-    prior : (V, K)
-        eta of every column.
-    others : function of a task of rows
-        lambda of some of the other columns, a row each.
-    n_others : int
-        How many there are.
+        The sum of lambda over all words that were not chosen.
+    each : function
+        Runs tasks.
 
     """
 
-    columns: npt.NDArray[np.int64]
-    lam: Array
     rest: Array
-    prior: Array
-    others: Callable[[slice], Array]
-    n_others: int
+    each: Each = map
 
-    def prior_of(self, task: slice) -> Array:
-        """Return eta of some of them."""
-        return self.prior[self.columns[task]]
+    def streams(self, shape: tuple[int, ...]) -> int:
+        """Return one for each task of words, and one for the words not chosen."""
+        return len(row_tasks(shape)) + 1
 
-
-@dataclass(frozen=True)
-class Statistics:
-    """eta-hat of some columns: `counts`, a row each, times `scale`."""
-
-    counts: npt.NDArray[Any]
-    scale: float
-
-    def of(self, task: slice) -> Array:
-        """Return eta-hat of some of them."""
-        eta_hat: Array = self.counts[task] * self.scale
-        return eta_hat
-
-
-class DirichletColumns:
-    """What `Dirichlet` can do, for some words of distributions in columns."""
-
-    def totals(self, lam: Array, rest: Array) -> Array:
-        """Return the sum of each distribution's lambda over all words."""
-        totals: Array = lam.sum(axis=0) + rest
-        return totals
-
-    def mean_stats(self, lam: Array, rest: Array, each: Each) -> Array:
+    def mean_stats(self, lam: Array) -> Array:
         """Return E[log beta]."""
-        return _fill(lam, each, _mean, digamma_array(self.totals(lam, rest)))
+        return _fill(lam, self.each, _mean, digamma_array(self._totals(lam)))
 
-    def mode_stats(self, lam: Array, rest: Array, each: Each) -> Array:
+    def mode_stats(self, lam: Array) -> Array:
         """Return log(lambda / sum lambda)."""
-        return _fill(lam, each, _mode, np.log(self.totals(lam, rest)))
+        return _fill(lam, self.each, _mode, np.log(self._totals(lam)))
 
-    def draw(self, lam: Array, rest: Array, keys: Keys, each: Each) -> Draw:
+    def draw(self, lam: Array, keys: Keys) -> Draw:
         """Draw beta of the chosen words.
 
         `hidden` has two logarithms for each distribution: of the sum of all gamma variables, and of the sum of those of
-        the words not chosen. `keys` has one more than there are tasks, the last for the words not chosen.
+        the words not chosen. The last of `keys` is for the words not chosen.
         """
         stats = np.empty(lam.shape)
         tasks = row_tasks(lam.shape)
@@ -146,11 +112,24 @@ class DirichletColumns:
             return largest, totals
 
         others = np.empty(lam.shape[1])
-        _draw_rest(rest, keys[len(tasks)], others)
-        parts = [(others, np.ones_like(others)), *each(draw, list(zip(tasks, keys[: len(tasks)], strict=True)))]
+        _draw_rest(self.rest, keys[len(tasks)], others)
+        parts = [(others, np.ones_like(others)), *self.each(draw, list(zip(tasks, keys[: len(tasks)], strict=True)))]
         log_totals = _log_sum(parts)
-        run_all(each, lambda words: _subtract_from_rows(stats[words], log_totals), tasks)
+        run_all(self.each, lambda words: _subtract_from_rows(stats[words], log_totals), tasks)
         return Draw(stats, np.stack([log_totals, others]))
+
+    def correction(self, lam: Array, draw: Draw, x: Statistics, others: Others) -> Correction:
+        """Return V x."""
+        return natural_correction(lam, self.rest, draw, x, others, self.each)
+
+    def project(self, candidate: Array, current: Array, prior: Array) -> int:
+        """Keep every coordinate above its floor."""
+        return raise_rows(candidate, current, prior)
+
+    def _totals(self, lam: Array) -> Array:
+        """Return the sum of each distribution's lambda over all words."""
+        totals: Array = lam.sum(axis=0) + self.rest
+        return totals
 
 
 def _fill(lam: Array, each: Each, function: Callable[[Array, Array, Array], None], shift: Array) -> Array:

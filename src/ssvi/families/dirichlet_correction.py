@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.draws import Draw
+from ssvi.families.restricted import Correction, Others, Statistics, TargetFormulas
 from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.gamma_slopes import inverse_curvature, slopes
@@ -130,8 +130,7 @@ def _complete(
     gradient: Array,
     shift: Array,
     inverse: Array,
-    counts: npt.NDArray[Any],
-    scale: float,
+    x: Array,
     ramp: float,
     softening: float,
     out: Array,
@@ -140,9 +139,8 @@ def _complete(
     widest_vectors()
     for v in range(lam.shape[0]):
         for k in range(lam.shape[1]):
-            x = counts[v, k] * scale
             corrected = (gradient[v, k] + shift[k]) * inverse[v, k]
-            out[v, k] = x + ramp * lam[v, k] / (lam[v, k] + softening) * (corrected - x)
+            out[v, k] = x[v, k] + ramp * lam[v, k] / (lam[v, k] + softening) * (corrected - x[v, k])
 
 
 @kernel
@@ -156,37 +154,60 @@ def _add_up(lam: Array, largest: npt.NDArray[np.int64], totals: Array) -> None:
 
 
 @kernel
-def _complete_others(lam: Array, common: Array, out: Array) -> None:
+def _complete_others(lam: Array, common: Array, ramp: float, softening: float, out: Array) -> None:
     for v in range(lam.shape[0]):
         for k in range(lam.shape[1]):
-            out[v, k] = common[k] * inverse_curvature(lam[v, k])
+            out[v, k] = ramp * lam[v, k] / (lam[v, k] + softening) * (common[k] * inverse_curvature(lam[v, k]))
 
 
 @dataclass(frozen=True)
-class ColumnCorrection:
+class _Chosen:
+    """The correction of some of the chosen words."""
+
+    gradient: Array
+    inverse: Array
+    shift: Array
+
+    has_location: ClassVar[bool] = False
+
+    def corrected(self, lam: Array, draw: Draw, x: Array, ramp: float = 1.0, softening: float = 0.0) -> Array:
+        """Return x + k (V x - x)."""
+        out = np.empty(lam.shape)
+        _complete(lam, self.gradient, self.shift, self.inverse, x, ramp, softening, out)
+        return out
+
+
+@dataclass(frozen=True)
+class _Other:
+    """The correction of any other words, where x is 0."""
+
+    common: Array
+
+    has_location: ClassVar[bool] = False
+
+    def corrected(self, lam: Array, draw: Draw, x: Array, ramp: float = 1.0, softening: float = 0.0) -> Array:
+        """Return k V x."""
+        out = np.empty(lam.shape)
+        _complete_others(lam, self.common, ramp, softening, out)
+        return out
+
+
+@dataclass(frozen=True)
+class ColumnCorrection(Correction):
     """V x, by tasks of the chosen words, and for any others."""
 
-    _lam: Array
     _gradient: Array
     _inverse: Array
     _shift: Array
     _common: Array
-    _x: Statistics
 
-    def chosen(self, words: slice, ramp: float = 1.0, softening: float = 0.0) -> Array:
-        """Return x + k (V x - x) for a task of the chosen words, with k = ramp lambda / (lambda + softening)."""
-        out = np.empty(self._gradient[words].shape)
-        _complete(
-            self._lam[words], self._gradient[words], self._shift, self._inverse[words], self._x.counts[words],
-            self._x.scale, ramp, softening, out,
-        )  # fmt: skip
-        return out
+    def of(self, task: slice) -> TargetFormulas:
+        """Return the formulas for a task of the chosen words."""
+        return _Chosen(self._gradient[task], self._inverse[task], self._shift)
 
-    def others(self, lam: Array) -> Array:
-        """Return V x for words that were not chosen, whose lambda is given; x is 0 there."""
-        out = np.empty(lam.shape)
-        _complete_others(lam, self._common, out)
-        return out
+    def of_others(self) -> TargetFormulas:
+        """Return the formulas for words that were not chosen."""
+        return _Other(self._common)
 
 
 @dataclass(frozen=True)
@@ -210,7 +231,7 @@ class _Survey:
     row: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, chosen: Columns, x: Statistics, each: Each) -> _Survey:
+    def of(cls, chosen: Array, x: Statistics, others: Others, each: Each) -> _Survey:
         """Go over all words once."""
 
         def look(lam: Array) -> tuple[Array, npt.NDArray[np.int64]]:
@@ -219,15 +240,15 @@ class _Survey:
             return largest, rows
 
         def look_at(words: slice) -> tuple[Array, tuple[Array, npt.NDArray[np.int64]]]:
-            sums = np.zeros(chosen.lam.shape[1])
+            sums = np.zeros(chosen.shape[1])
             _add_counts(x.counts[words], sums)
-            return sums, look(chosen.lam[words])
+            return sums, look(chosen[words])
 
-        tasks, other_tasks = _tasks(chosen)
+        tasks, other_tasks = _tasks(chosen, others)
         inside = list(each(look_at, tasks))
         found = [own for _, own in inside]
-        found += each(lambda words: look(chosen.others(words)), other_tasks)
-        sums = sum((own for own, _ in inside), np.zeros(chosen.lam.shape[1])) * x.scale
+        found += each(lambda words: look(others.lam(words)), other_tasks)
+        sums = sum((own for own, _ in inside), np.zeros(chosen.shape[1])) * x.scale
         task = np.argmax([largest for largest, _ in found], axis=0)
         every = np.arange(len(task))
         largest = np.array([largest for largest, _ in found])[task, every]
@@ -238,39 +259,41 @@ class _Survey:
         return np.where(self.task == task, self.row, -1)
 
 
-def natural_correction(chosen: Columns, draw: Draw, x: Statistics, each: Each) -> ColumnCorrection:
-    """Return V x."""
-    n, survey = chosen.lam.shape[1], _Survey.of(chosen, x, each)
-    gradient, inverse = np.empty(chosen.lam.shape), np.empty(chosen.lam.shape)
-    tasks, other_tasks = _tasks(chosen)
+def natural_correction(
+    chosen: Array, rest: Array, draw: Draw, x: Statistics, others: Others, each: Each
+) -> ColumnCorrection:
+    """Return V x, for chosen words whose lambda is given and others whose lambda adds up to `rest`."""
+    n, survey = chosen.shape[1], _Survey.of(chosen, x, others, each)
+    gradient, inverse = np.empty(chosen.shape), np.empty(chosen.shape)
+    tasks, other_tasks = _tasks(chosen, others)
 
     def pull_back(number: int) -> Array:
         words, totals = tasks[number], np.zeros((3, n))
         _pull_back(
-            chosen.lam[words], draw.stats[words], draw.hidden[0], x.counts[words], x.scale,
+            chosen[words], draw.stats[words], draw.hidden[0], x.counts[words], x.scale,
             survey.sums, survey.rows_in(number), gradient[words], inverse[words], totals,
         )  # fmt: skip
         return totals
 
     def add_up(number: int) -> Array:
         totals = np.zeros((3, n))
-        _add_up(chosen.others(other_tasks[number]), survey.rows_in(len(tasks) + number), totals)
+        _add_up(others.lam(other_tasks[number]), survey.rows_in(len(tasks) + number), totals)
         return totals
 
     inside = sum(each(pull_back, range(len(tasks))), np.zeros((3, n)))
     outside = sum(each(add_up, range(len(other_tasks))), np.zeros((3, n)))
     common = np.zeros(n)  # g of the words that were not chosen
-    if chosen.n_others:
-        slopes(chosen.rest, draw.hidden[1], common)
+    if others.count:
+        slopes(rest, draw.hidden[1], common)
         common *= -np.exp(draw.hidden[1] - draw.hidden[0]) * survey.sums
     shift = np.zeros(n)
-    if len(chosen.lam) + chosen.n_others > 1:  # else beta is 1 whatever lambda is, and x has been pulled back to 0
-        others, others_inverse = inside[:2] + outside[:2]
-        growth = [inverse_trigamma_growth(*pair) for pair in zip(survey.largest, others, strict=True)]
-        shift = (inside[2] + common * outside[2]) / (np.array(growth) - others_inverse)
-    return ColumnCorrection(chosen.lam, gradient, inverse, shift, common + shift, x)
+    if len(chosen) + others.count > 1:  # else beta is 1 whatever lambda is, and x has been pulled back to 0
+        lam_sums, inverse_sums = inside[:2] + outside[:2]
+        growth = [inverse_trigamma_growth(*pair) for pair in zip(survey.largest, lam_sums, strict=True)]
+        shift = (inside[2] + common * outside[2]) / (np.array(growth) - inverse_sums)
+    return ColumnCorrection(gradient, inverse, shift, common + shift)
 
 
-def _tasks(chosen: Columns) -> tuple[list[slice], list[slice]]:
+def _tasks(chosen: Array, others: Others) -> tuple[list[slice], list[slice]]:
     """Return the tasks of the chosen words and of the others."""
-    return row_tasks(chosen.lam.shape), row_tasks((chosen.n_others, chosen.lam.shape[1]))
+    return row_tasks(chosen.shape), row_tasks((others.count, chosen.shape[1]))

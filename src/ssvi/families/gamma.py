@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.draws import Draw
+from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.gamma_quantile import log_quantile_derivative_into
 from ssvi.numerics.gamma_variates import log_gamma_rows
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma_array, trigamma_array
+from ssvi.numerics.special import digamma_array, trigamma_array, trigamma_excess
 from ssvi.typing import Array
-
-_LARGE = 300.0
 
 
 class Gamma(ExponentialFamily):
     """Positive numbers beta with density proportional to beta^(shape - 1) exp(-rate beta)."""
 
     name = "gamma"
-    positive = True
-    dimension = 2
+
+    @property
+    def dimension(self) -> int:
+        """Shape and rate."""
+        return 2
+
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = -stats[..., 1]
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return (log beta, -beta)."""
+        return np.stack([np.log(values), -values], axis=-1)
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return log Gamma(shape) - shape log(rate)."""
@@ -65,10 +77,7 @@ class Gamma(ExponentialFamily):
         """Solve the two equations with matrix [[psi'(shape), -1/rate], [-1/rate, shape/rate^2]]."""
         shape, rate = lam[..., 0], lam[..., 1]
         curvature = trigamma_array(shape)
-        # shape psi'(shape) - 1, about 1 / (2 shape): for large shapes by its series, as the difference loses digits.
-        inverse = 1.0 / np.maximum(shape, _LARGE)
-        series = inverse * (0.5 + inverse * (1.0 / 6.0 - inverse * inverse / 30.0))
-        determinant = np.where(shape > _LARGE, series, shape * curvature - 1.0)
+        determinant = trigamma_excess(shape, curvature)
         first = (shape * x[..., 0] + rate * x[..., 1]) / determinant
         second = rate * (x[..., 0] + curvature * rate * x[..., 1]) / determinant
         return np.stack([first, second], axis=-1)
@@ -83,11 +92,15 @@ class Gamma(ExponentialFamily):
         result: Array = special.gammainc(lam[..., 0], np.exp(draw.hidden))[..., None]
         return result
 
-    def values(self, stats: Array) -> Array:
-        """Return beta."""
-        result: Array = -stats[..., 1]
-        return result
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Want shape and rate positive."""
+        return rows_are_positive(lam)
 
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return a shape, and the rate that goes with the mean."""
-        return np.stack([np.full_like(values, strength), strength / values], axis=-1)
+    def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
+        """Keep shape and rate above their floors; return them with the number of coordinates moved."""
+        return raise_to_floor(candidate, current, prior)
+
+    def examples(self, rng: np.random.Generator) -> Array:
+        """Return rows of like shapes and rates, and one with a small shape and a large rate."""
+        mild = rng.gamma(2.0, 1.0, (5, 2)) + 0.3
+        return np.concatenate([mild, [[0.1, 30.0]]])

@@ -7,27 +7,34 @@ tau adds (tau y, tau) to lambda. q's own precision is a natural parameter, so th
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.draws import Draw
-from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import Keys, normal
+from ssvi.numerics.random import Keys, normal_rows
 from ssvi.typing import Array
-
-
-@kernel
-def _normal_rows(keys: Keys, out: Array) -> None:
-    for row in range(out.size):
-        out[row], _ = normal(keys[row])
 
 
 class Gaussian(ExponentialFamily):
     """Real numbers beta with mean lambda_1 / lambda_2 and variance 1 / lambda_2."""
 
     name = "gaussian"
-    positive = (False, True)
-    dimension = 2
+    has_location = True
+
+    @property
+    def dimension(self) -> int:
+        """The precision times the mean, and the precision."""
+        return 2
+
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = stats[..., 0]
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return (beta, -beta^2 / 2)."""
+        return np.stack([values, -0.5 * values**2], axis=-1)
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return lambda_1^2 / (2 lambda_2) - log(lambda_2) / 2."""
@@ -47,7 +54,7 @@ class Gaussian(ExponentialFamily):
     def draw(self, lam: Array, keys: Keys) -> Draw:
         """Draw a standard normal number, kept as `hidden`, scale and shift it."""
         standard = np.empty(lam.shape[:-1])
-        _normal_rows(keys, standard.reshape(-1))
+        normal_rows(keys, standard.reshape(-1, 1))
         return Draw(self._stats(lam, standard), standard)
 
     def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
@@ -73,14 +80,15 @@ class Gaussian(ExponentialFamily):
         result: Array = special.ndtr(draw.hidden)[..., None]
         return result
 
-    def values(self, stats: Array) -> Array:
-        """Return beta."""
-        result: Array = stats[..., 0]
-        return result
+    def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
+        """Want the precision positive."""
+        inside: npt.NDArray[np.bool_] = np.isfinite(lam).all(axis=-1) & (lam[..., 1] > 0)
+        return inside
 
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return a precision, and its product with the mean."""
-        return np.stack([strength * values, np.full_like(values, strength)], axis=-1)
+    def examples(self, rng: np.random.Generator) -> Array:
+        """Return rows of means of both signs, and one far out that is known badly."""
+        mild = np.stack([rng.normal(0.0, 2.0, 5), rng.gamma(2.0, 1.0, 5) + 0.3], axis=-1)
+        return np.concatenate([mild, [[-3.0, 0.1]]])
 
     @staticmethod
     def _stats(lam: Array, standard: Array) -> Array:

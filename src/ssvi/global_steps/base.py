@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ssvi.families.base import ExponentialFamily
-from ssvi.families.dirichlet_columns import Columns, Statistics
 from ssvi.families.draws import Draw
+from ssvi.families.restricted import ViewFormulas
 from ssvi.numerics.random import Keys
-from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -41,23 +39,6 @@ class View:
 
 
 @dataclass(frozen=True)
-class ColumnTargets:
-    """Where columns move.
-
-    Attributes
-    ----------
-    chosen : function of a task
-        The target of some of the chosen columns.
-    others : function of lambda and eta, or None
-        The target of other columns, which are given a row each; None if they move towards eta.
-
-    """
-
-    chosen: Callable[[slice], Array]
-    others: Callable[[Array, Array], Array] | None = None
-
-
-@dataclass(frozen=True)
 class Clock:
     """Where a fit stands: how many documents it has seen, out of how many.
 
@@ -74,51 +55,37 @@ class Clock:
 
 
 class GlobalStep(ABC):
-    """A rule for lambda: it knows families, not models, and works on any rows of a block."""
+    """A rule for lambda: it knows families, not models, and works on any rows of a block.
+
+    How a block is held, whole or in parts, is no matter of a step's; see `ssvi.stores`.
+    """
 
     name: ClassVar[str]
     stochastic: ClassVar[bool]
     """Whether the view is random. If not, and if every step sees all data, rho = 1 is coordinate ascent."""
-    leaves_domain: ClassVar[bool] = False
-    """Whether the target can lie outside lambda's domain, so that steps towards it must be guarded."""
+    corrects: ClassVar[bool] = False
+    """Whether the target is `family.corrected`. Then it can lie outside lambda's domain, so that steps towards it are
+    guarded, and it also moves coordinates without statistics."""
 
     @property
     def sees_everything(self) -> bool:
-        """Whether a minibatch's own columns of a block are not enough, and it has to be given all of them."""
-        return False
+        """Whether a part of a block is not enough for the target, and a step has to be given all of it.
+
+        So it is unless a step is known to get by with a part: one with a target of its own may look at anything.
+        """
+        return type(self).target is not GlobalStep.target
 
     @abstractmethod
-    def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
+    def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
         """Return the view of t(beta), with randomness (if any) from one stream a row."""
 
-    def target(
-        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
-    ) -> Array:
-        """Return what lambda moves towards: eta + eta-hat, unless a step corrects it."""
+    def target(self, family: Any, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock) -> Array:
+        """Return what lambda moves towards: eta + eta-hat, unless a step corrects it.
+
+        `family` is the block's; for a step that does not see everything it may be the `TargetFormulas` of a part.
+        """
         return prior + eta_hat
 
-    @abstractmethod
-    def view_columns(self, family: ExponentialFamily, chosen: Columns, keys: Keys, each: Each) -> View:
-        """Return the view of some columns, with randomness from one stream a task of rows and one for the rest."""
-
-    def target_columns(
-        self,
-        family: ExponentialFamily,
-        chosen: Columns,
-        view: View,
-        eta_hat: Statistics,
-        clock: Clock,
-        each: Each,
-    ) -> ColumnTargets:
-        """Return the targets of some columns, of which eta-hat is given, and of all others.
-
-        For a step that sees everything the columns are all there are, and this is `target`, turned round.
-        """
-        if not self.sees_everything:
-            return ColumnTargets(lambda task: chosen.prior_of(task) + eta_hat.of(task))
-        everything = slice(0, len(chosen.columns))
-        draw = None if view.draw is None else Draw(view.draw.stats.T, view.draw.hidden[0])
-        rows = View(view.stats.T, draw)
-        prior, lam = chosen.prior_of(everything).T, chosen.lam.T
-        whole = self.target(family, prior, lam, rows, eta_hat.of(everything).T, clock).T
-        return ColumnTargets(lambda task: whole[task])
+    def for_whole_data(self, n_steps: int) -> Self:
+        """Return the form of this step for a fit of so many steps that see all data; the step itself, for most."""
+        return self

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
-from ssvi.families.base import ExponentialFamily
-from ssvi.families.dirichlet_columns import Columns, Statistics
-from ssvi.families.dirichlet_correction import natural_correction
-from ssvi.global_steps.base import Clock, ColumnTargets, GlobalStep, View
+from ssvi.families.restricted import TargetFormulas, ViewFormulas
+from ssvi.global_steps.base import Clock, GlobalStep, View
 from ssvi.numerics.random import Keys
-from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -36,7 +34,8 @@ class Ssvi(GlobalStep):
         The sweeps after which r is 1; 0 for r = 1 throughout. A stream of unknown length counts as one sweep.
     control_variate : bool
         E[V] = I, so V (eta-hat - c) + c has the same mean for any c that does not depend on the draw. With
-        c = lambda - eta the plain target is lambda + V (eta + eta-hat - lambda).
+        c = lambda - eta the plain target is lambda + V (eta + eta-hat - lambda). Families with a location (means of
+        Gaussian data) always have it: without it their noise would grow with the distance of the data from 0.
 
     """
 
@@ -46,71 +45,36 @@ class Ssvi(GlobalStep):
 
     name = "ssvi"
     stochastic = True
-    leaves_domain = True
+    corrects = True
 
     def __post_init__(self) -> None:
         for name in ("softening", "correction_sweeps"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}.")
 
-    def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
+    def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""
         draw = family.draw(lam, keys)
         return View(draw.stats, draw)
 
-    def view_columns(self, family: ExponentialFamily, chosen: Columns, keys: Keys, each: Each) -> View:
-        """Return t(beta) of one draw of some columns."""
-        draw = family.columns.draw(chosen.lam, chosen.rest, keys, each)
-        return View(draw.stats, draw)
-
     def target(
-        self, family: ExponentialFamily, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
+        self, family: TargetFormulas, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock
     ) -> Array:
-        """Return eta + (1 - k) eta-hat + k V eta-hat."""
+        """Return eta + (1 - k) eta-hat + k V eta-hat, or the same with eta-hat - c for eta-hat, and c added."""
         assert view.draw is not None, "SSVI's target needs the draw that its view came from"
-        surplus = eta_hat - (lam - prior) if self.control_variate else eta_hat
-        correction = family.natural_correction(lam, view.draw, surplus) - surplus
-        correction *= self._share(family, lam, clock)
-        return prior + eta_hat + correction
-
-    def _share(self, family: ExponentialFamily, lam: Array, clock: Clock) -> Array | float:
-        """Return k."""
-        return self._ramp(clock) / (1.0 + self.softening / family.shapes(lam))
-
-    def _ramp(self, clock: Clock) -> float:
-        """Return r."""
-        return 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
+        ramp = 1.0 if self.correction_sweeps == 0 else min(1.0, clock.sweeps / self.correction_sweeps)
+        if not (self.control_variate or family.has_location):
+            return prior + family.corrected(lam, view.draw, eta_hat, ramp, self.softening)
+        return lam + family.corrected(lam, view.draw, prior + eta_hat - lam, ramp, self.softening)
 
     @property
     def sees_everything(self) -> bool:
         """With the control variate, every coordinate has something to be corrected."""
         return self.control_variate
 
-    def target_columns(
-        self,
-        family: ExponentialFamily,
-        chosen: Columns,
-        view: View,
-        eta_hat: Statistics,
-        clock: Clock,
-        each: Each,
-    ) -> ColumnTargets:
-        """Return eta + (1 - k) eta-hat + k V eta-hat, task by task.
+    def for_whole_data(self, n_steps: int) -> Self:
+        """Return SSVI with its control variate, its correction brought in over all steps.
 
-        The local step sees the words of a minibatch only, and of the others what they add up to. So the gradient with
-        respect to their lambda is the same for all of them, and V eta-hat of each is that, times its own 1 / psi'.
+        Full steps would scatter lambda by the correction's noise.
         """
-        if self.control_variate:
-            return super().target_columns(family, chosen, view, eta_hat, clock, each)
-        assert view.draw is not None, "SSVI's target needs the draw that its view came from"
-        correction = natural_correction(chosen, view.draw, eta_hat, each)
-        ramp = self._ramp(clock)
-
-        def target(task: slice) -> Array:
-            result: Array = chosen.prior_of(task) + correction.chosen(task, ramp, self.softening)
-            return result
-
-        def others(lam: Array, prior: Array) -> Array:
-            return prior + self._share(family, lam, clock) * correction.others(lam)
-
-        return ColumnTargets(target, others)
+        return replace(self, correction_sweeps=n_steps, control_variate=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ssvi.families.base import ExponentialFamily
-from ssvi.families.dirichlet_columns import Columns
+from ssvi.families.restricted import ViewFormulas
 from ssvi.global_steps.base import GlobalStep, View
 from ssvi.numerics.random import Keys
-from ssvi.tasks import Each
 from ssvi.typing import Array
 
 
@@ -22,12 +20,7 @@ class SsviA(GlobalStep):
     name = "ssvi_a"
     stochastic = True
 
-    def view(self, family: ExponentialFamily, lam: Array, keys: Keys) -> View:
+    def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""
         draw = family.draw(lam, keys)
-        return View(draw.stats, draw)
-
-    def view_columns(self, family: ExponentialFamily, chosen: Columns, keys: Keys, each: Each) -> View:
-        """Return t(beta) of one draw of some columns."""
-        draw = family.columns.draw(chosen.lam, chosen.rest, keys, each)
         return View(draw.stats, draw)

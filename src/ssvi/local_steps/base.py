@@ -33,24 +33,38 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """Some columns of a block's view: those that a minibatch has to do with.
+    """Some of a block's view: the rows or the coordinates that a minibatch has to do with.
 
     Attributes
     ----------
-    columns : (C,) integers
+    chosen : (C,) integers
         Which, in ascending order.
-    stats : (C, rows of the block)
-        t(beta) of these columns, a row each: what belongs to one column lies together.
+    stats : (C, ...)
+        t(beta) of these. Coordinates have a row each, with one number for each distribution of the block: what belongs
+        to one coordinate (a word of the topics) lies together.
+    axis : {"rows", "coordinates"}
+        What was chosen: whole distributions, along the block's first axis, or coordinates of all of its distributions.
 
     """
 
-    columns: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
     stats: Array
+    axis: str = "coordinates"
 
     @classmethod
-    def of(cls, view: Array, columns: npt.NDArray[np.int64]) -> Part:
-        """Return some columns of a whole view."""
-        return cls(columns, np.ascontiguousarray(view[:, columns].T))
+    def of(cls, view: Array, chosen: npt.NDArray[np.int64], axis: str = "coordinates") -> Part:
+        """Return some of a whole view."""
+        stats = np.ascontiguousarray(view[:, chosen].T) if axis == "coordinates" else view[chosen]
+        return cls(chosen, stats, axis)
+
+    def put_back(self, values: Array, shape: tuple[int, ...]) -> Array:
+        """Return an array of the block's shape that holds `values` for what was chosen, and zeros elsewhere."""
+        whole = np.zeros(shape)
+        if self.axis == "coordinates":
+            whole[:, self.chosen] = values.T
+        else:
+            whole[self.chosen] = values
+        return whole
 
 
 @dataclass(frozen=True)
@@ -86,8 +100,9 @@ class LocalStep(ABC):
     name: ClassVar[str]
     model: ClassVar[str]
     """The name of the model whose documents it understands."""
-    column_blocks: ClassVar[tuple[str, ...]] = ()
-    """The blocks of which it needs some columns only: their views and statistics are those of a `Part`."""
+    partial_blocks: ClassVar[Mapping[str, str]] = {}
+    """The blocks of which a minibatch touches some "rows" or "coordinates" only. Their views and statistics are those
+    of a `Part`, and what is not touched is put off; see `ssvi.stores`."""
     counts: ClassVar[bool] = False
     """Whether its statistics are whole numbers, so that their sum is the same in any order. Then there is `count`."""
 
@@ -95,9 +110,9 @@ class LocalStep(ABC):
         """Raise a `ValueError` if there is something in these documents that the step cannot handle."""
         return
 
-    def columns(self, batch: Any) -> npt.NDArray[np.int64]:
-        """Return the columns of its column blocks that these documents have to do with."""
-        raise NotImplementedError
+    def touched(self, batch: Any) -> Mapping[str, npt.NDArray[np.int64]]:
+        """Return which rows or coordinates of its partial blocks these documents touch, in ascending order."""
+        return {}
 
     @abstractmethod
     def prepare(self, model: Any, views: Mapping[str, Any], batch: Any, each: Each = map) -> Any:

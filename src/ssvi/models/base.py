@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ssvi.families.base import ExponentialFamily
+from ssvi.local_steps.base import LocalResult, Part
 from ssvi.typing import Array
 
 
@@ -31,10 +32,6 @@ class Block:
     family: ExponentialFamily
     prior: Array
     shape: tuple[int, ...]
-
-    def prior_rows(self, rows: slice) -> Array:
-        """Return eta for some rows."""
-        return np.broadcast_to(self.prior, self.shape)[rows]
 
 
 def is_active(held: Array, share: float) -> Any:
@@ -58,6 +55,34 @@ class Model(ABC):
     def start(self, data: Any, rng: np.random.Generator) -> dict[str, Array]:
         """Return a lambda^(0) that fits the scale of some data, for a model that needs one; `init` by default."""
         return self.init(rng)
+
+    def priors(self, views: Mapping[str, Array | Part]) -> Mapping[str, Array]:
+        """Return eta of this step for the blocks whose prior depends on other blocks, given the views of all.
+
+        What other blocks say of such a block belongs to it as well: it is a sum over blocks, not over the documents of
+        a minibatch, so that N_t / S does not scale it. Example: beta_k ~ N(m, 1 / tau) with m ~ N(0, 1 / s), both
+        blocks, has priors["beta"] = (tau m, tau) and priors["m"] = (tau sum_k beta_k, s + K tau), with m and beta_k
+        from the views.
+        """
+        return {}
+
+    def hyperparameters(self) -> Mapping[str, Array]:
+        """Return the start of what `learn` changes from step to step; nothing, for a model that learns none."""
+        return {}
+
+    def at(self, hyperparameters: Mapping[str, Array]) -> Model:
+        """Return this model with the given hyperparameters: its blocks' priors, and what local steps ask it, follow."""
+        return self
+
+    def learn(
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float
+    ) -> Mapping[str, Array] | None:
+        """Return the hyperparameters of the next step, or None if they stay.
+
+        `result` is the local step's on the minibatch; times its `scale`, its statistics are those of all data. It may
+        hold statistics that are of no block, for this purpose.
+        """
+        return None
 
     @classmethod
     @abstractmethod

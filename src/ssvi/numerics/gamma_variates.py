@@ -110,3 +110,10 @@ def log_gamma_batch(shapes: npt.NDArray[np.float64], key: np.uint64, out: npt.ND
             bits = scramble(counter + _PURPOSES * _STRIDE)
             power = fast_log((float(np.int64(bits >> _SHIFT_12)) + 0.5) * 2.0**-52) / own[i]
             result[i] = fast_log(values[i]) + (power if own[i] < 1.0 else 0.0)
+
+
+@kernel
+def log_gamma_long_rows(shapes: npt.NDArray[np.float64], keys: Keys, out: npt.NDArray[np.float64]) -> None:
+    """Do what `log_gamma_rows` does, by other numbers and in vectors, which pays where rows are long."""
+    for row in range(shapes.shape[0]):
+        log_gamma_batch(shapes[row], keys[row], out[row])

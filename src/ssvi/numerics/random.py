@@ -108,6 +108,15 @@ def normal(state: np.uint64) -> tuple[float, np.uint64]:
     return normal_from(bits, state)
 
 
+@kernel
+def normal_rows(keys: Keys, out: npt.NDArray[np.float64]) -> None:
+    """Fill `out` with standard normal draws, row i of the two-dimensional array from the stream `keys[i]`."""
+    for row in range(out.shape[0]):
+        state = keys[row]
+        for column in range(out.shape[1]):
+            out[row, column], state = normal(state)
+
+
 def derive_key(seed: int, *path: int | str) -> int:
     """Return the 64-bit key of the stream named by `path` under `seed`.
 
@@ -120,8 +129,17 @@ def derive_key(seed: int, *path: int | str) -> int:
 
 def derive_keys(key: int, count: int) -> Keys:
     """Return `count` keys below `key`: those of rows 0, 1, ..., count - 1."""
-    counters = np.uint64(key) + np.arange(1, count + 1, dtype=np.uint64) * _STRIDE
-    counters = (counters ^ (counters >> _SHIFT_30)) * _MULTIPLIER_1
-    counters = (counters ^ (counters >> _SHIFT_27)) * _MULTIPLIER_2
-    result: Keys = counters ^ (counters >> _SHIFT_31)
+    return keys_of(key, np.arange(count))
+
+
+def keys_of(key: int, rows: npt.NDArray[np.integer]) -> Keys:
+    """Return the keys below `key` of some rows."""
+    return scramble_array(np.uint64(key) + (rows.astype(np.uint64) + np.uint64(1)) * _STRIDE)
+
+
+def scramble_array(values: Keys) -> Keys:
+    """Do what `scramble` does, to each of many integers."""
+    values = (values ^ (values >> _SHIFT_30)) * _MULTIPLIER_1
+    values = (values ^ (values >> _SHIFT_27)) * _MULTIPLIER_2
+    result: Keys = values ^ (values >> _SHIFT_31)
     return result

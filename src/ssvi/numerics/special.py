@@ -16,6 +16,7 @@ from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import fused_kernel, kernel, widest_vectors
 
 _LARGE = 8.0
+_LARGE_FOR_EXCESS = 300.0
 
 
 @kernel
@@ -140,3 +141,14 @@ def trigamma_array(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     out = np.empty(x.shape)
     _trigamma_into(np.ascontiguousarray(x).reshape(-1), out.reshape(-1))
     return out
+
+
+def trigamma_excess(x: npt.NDArray[np.float64], curvature: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return x psi'(x) - 1, about 1 / (2 x), of every element, from x and psi'(x).
+
+    For large x it comes from its series, as the difference loses digits.
+    """
+    inverse = 1.0 / np.maximum(x, _LARGE_FOR_EXCESS)
+    series = inverse * (0.5 + inverse * (1.0 / 6.0 - inverse * inverse / 30.0))
+    result: npt.NDArray[np.float64] = np.where(x > _LARGE_FOR_EXCESS, series, x * curvature - 1.0)
+    return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -66,23 +66,23 @@ class LdaStep(LocalStep):
     """A local step of LDA: `prepare` is the same for all."""
 
     model = "lda"
-    column_blocks = ("topics",)
+    partial_blocks: ClassVar[Mapping[str, str]] = {"topics": "coordinates"}
     precision: str
 
-    def columns(self, batch: Documents) -> npt.NDArray[np.int64]:
+    def touched(self, batch: Documents) -> Mapping[str, npt.NDArray[np.int64]]:
         """Return the minibatch's vocabulary."""
         present = np.zeros(batch.n_words, dtype=np.bool_)
         present[batch.tight().words] = True
-        return np.flatnonzero(present)
+        return {"topics": np.flatnonzero(present)}
 
     def prepare(self, model: LDA, views: Mapping[str, Part], batch: Documents, each: Each = map) -> Prepared:
         """Lay out exp(t(beta)) word by word for the minibatch's words."""
         part = views["topics"]
-        weights = aligned_zeros((len(part.columns), self._width(model.n_topics)), self.precision)
-        log_scale = np.empty(len(part.columns))
+        weights = aligned_zeros((len(part.chosen), self._width(model.n_topics)), self.precision)
+        log_scale = np.empty(len(part.chosen))
         tasks = row_tasks(part.stats.shape)
         run_all(each, lambda own: lay_out(part.stats[own], weights[own], log_scale[own]), tasks)
-        return Prepared(self._renumber(batch, part.columns), part.columns, weights, log_scale)
+        return Prepared(self._renumber(batch, part.chosen), part.chosen, weights, log_scale)
 
     def _renumber(self, batch: Documents, columns: npt.NDArray[np.int64]) -> Documents:
         """Return the minibatch with words numbered by their place in `columns`."""

@@ -92,7 +92,7 @@ class Gibbs(LdaStep):
         if self._is_dense(model.n_topics):
             return PreparedForGibbs(**vars(super().prepare(model, views, batch, each)), alpha=alpha, prior=None)
         part = views["topics"]
-        half, n_words = self.precision == "float32", len(part.columns)
+        half, n_words = self.precision == "float32", len(part.chosen)
         weights = aligned_zeros((n_words, width), np.uint16 if half else self.precision)
         prior = aligned_zeros((n_words, _vectors(width // WIDTH)), self.precision)
         log_scale = np.empty(n_words)
@@ -106,7 +106,7 @@ class Gibbs(LdaStep):
 
         run_all(each, fill, row_tasks(part.stats.shape))
         return PreparedForGibbs(
-            self._renumber(batch, part.columns), part.columns, weights, log_scale, alpha=alpha, prior=prior
+            self._renumber(batch, part.chosen), part.chosen, weights, log_scale, alpha=alpha, prior=prior
         )
 
     def _is_dense(self, n_topics: int) -> bool:

@@ -1,0 +1,12 @@
+"""Shapes of data: what a minibatch of documents, rows, sequences, ratings or groups is.
+
+Each can be counted (`len`), cut (`slice`), sampled (`take`) and weighed (`costs`): that is all that the engine and the
+backends ask. What lies in them is a matter of the model's local steps.
+"""
+
+from ssvi.batches.groups import Groups
+from ssvi.batches.ratings import Ratings
+from ssvi.batches.rows import DenseRows
+from ssvi.batches.sequences import Sequences
+
+__all__ = ["DenseRows", "Groups", "Ratings", "Sequences"]

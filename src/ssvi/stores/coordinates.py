@@ -1,0 +1,163 @@
+"""A block of which a minibatch touches some coordinates of all distributions: the words of the topics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ssvi.families.draws import Draw
+from ssvi.families.restricted import Others, Restricted, Statistics, TargetFormulas
+from ssvi.global_steps.base import GlobalStep, View
+from ssvi.local_steps.base import Part
+from ssvi.models.base import Block
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.random import derive_keys
+from ssvi.stores.base import Chosen, Store, Update
+from ssvi.stores.put_off import PutOff
+from ssvi.tasks import Each, row_tasks
+from ssvi.typing import Array
+
+
+@kernel
+def _add_rows(values: Array, sums: Array) -> None:
+    for row in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            sums[k] += values[row, k]
+
+
+@kernel
+def _go_towards(current: Array, target: Array, step_size: float) -> None:
+    """Fill `target` with (1 - rho) current + rho target."""
+    for row in range(current.shape[0]):
+        for k in range(current.shape[1]):
+            target[row, k] = (1.0 - step_size) * current[row, k] + step_size * target[row, k]
+
+
+class CoordinateStore(Store):
+    """A block of rows of a family that can be `restricted`, held coordinate by coordinate.
+
+    A global step is shown the coordinates that are touched, and what all others add up to. The others are put off,
+    unless the step corrects, which moves them too.
+
+    Parameters
+    ----------
+    block : Block
+        The block, of shape (K, V).
+    lam : (K, V)
+        lambda.
+    totals : (K,), optional
+        The sums of lambda's rows that the fit which lambda comes from had kept up to date. It differs from what adding
+        up gives, by rounding only; with it, a fit that is taken up again goes on bit for bit.
+
+    """
+
+    def __init__(self, block: Block, lam: Array, totals: Array | None = None) -> None:
+        self._block = block
+        self._rows = PutOff(np.array(lam.T, order="C"), np.broadcast_to(block.prior, block.shape).T)
+        self._totals = lam.sum(axis=1) if totals is None else totals
+        self._prior_totals = np.ascontiguousarray(self._rows.prior.sum(axis=0))
+        self._touch(np.arange(0), lam.T[:0], self._totals, map)
+        self._view = View(lam.T[:0])
+
+    @property
+    def totals(self) -> Array:
+        """The sums of lambda's rows."""
+        return self._totals
+
+    def view(self, global_step: GlobalStep, touched: Chosen | None, key: int, each: Each) -> Part:
+        """Return the view of some coordinates."""
+        size = self._rows.shape[0]
+        chosen = np.arange(size) if touched is None else touched
+        current = self._rows.gather(chosen, each)
+        rest = np.zeros(len(self._totals))
+        if len(chosen) < size:
+            # Rounding of the totals must not leave the others with nothing.
+            least = 1e-3 * (1.0 - len(chosen) / size) * self._prior_totals
+            rest = np.maximum(self._totals - current.sum(axis=0), least)
+        self._touch(chosen, current, rest, each)
+        keys = derive_keys(key, self._family.streams(current.shape))
+        self._view = global_step.view(self._family, current, keys)
+        return Part(chosen, self._view.stats)
+
+    def advance(self, update: Update, eta_hat: Statistics) -> int:
+        """Move the coordinates of the last view; put off the others, or move them too."""
+        rest = np.zeros_like(self._rest)
+        written: Chosen | slice = slice(None)
+        if update.global_step.corrects:
+            results = self._advance_corrected(update, eta_hat)
+        else:
+            results = self._advance_chosen(update, eta_hat, [self._block.family] * len(self._tasks()))
+            written = self._chosen
+            if self._others.count:
+                prior = self._prior_totals - self._rows.prior[self._chosen].sum(axis=0)
+                rest = (1.0 - update.step_size) * self._rest + update.step_size * prior
+        self._rows.remember(update.step_size, written)
+        self._totals = sum((part for part, _ in results), rest)
+        return sum(moved for _, moved in results)
+
+    def set_prior(self, prior: Array) -> None:
+        """Take another eta."""
+        self._rows.set_prior(np.broadcast_to(prior, self._block.shape).T)
+        self._prior_totals = np.ascontiguousarray(self._rows.prior.sum(axis=0))
+
+    def is_finite(self) -> bool:
+        """Look at the sums that the last step left."""
+        return bool(np.isfinite(self._totals).all())
+
+    def lam(self) -> Array:
+        """Return a copy of lambda, rows of the block by coordinates."""
+        return np.ascontiguousarray(self._rows.all().T)
+
+    def _touch(self, chosen: Chosen, current: Array, rest: Array, each: Each) -> None:
+        """Set what the step that begins is about."""
+        left_out = np.ones(self._rows.shape[0], dtype=np.bool_)
+        left_out[chosen] = False
+        self._left_out = others = np.flatnonzero(left_out)
+        # What the function needs, and not this store itself: a cycle would keep its arrays alive after the fit.
+        rows = self._rows
+        self._others = Others(len(others), lambda task: rows.look_at(others[task]))
+        self._chosen, self._current, self._rest = chosen, current, rest
+        self._family: Restricted = self._block.family.restricted(rest, each)
+
+    def _tasks(self) -> list[slice]:
+        return row_tasks(self._current.shape)
+
+    def _advance_corrected(self, update: Update, eta_hat: Statistics) -> list[tuple[Array, int]]:
+        """Move all coordinates: the chosen ones by their statistics, all by the correction."""
+        draw = self._view.draw
+        assert draw is not None, "a step that corrects draws its view"
+        correction = self._family.correction(self._current, draw, eta_hat, self._others)
+        chosen = self._advance_chosen(update, eta_hat, [correction.of(task) for task in self._tasks()])
+        family = correction.of_others()
+
+        def advance(task: slice) -> tuple[Array, int]:
+            coordinates, current = self._left_out[task], self._others.lam(task)
+            return self._move(update, family, coordinates, current, View(current, draw), np.zeros_like(current))
+
+        return [*chosen, *update.each(advance, row_tasks((self._others.count, self._current.shape[1])))]
+
+    def _advance_chosen(
+        self, update: Update, eta_hat: Statistics, families: list[TargetFormulas]
+    ) -> list[tuple[Array, int]]:
+        """Move the chosen coordinates, task by task."""
+        draw, stats = self._view.draw, self._view.stats
+
+        def advance(task_and_family: tuple[slice, TargetFormulas]) -> tuple[Array, int]:
+            task, family = task_and_family
+            view = View(stats[task], None if draw is None else Draw(stats[task], draw.hidden))
+            return self._move(update, family, self._chosen[task], self._current[task], view, eta_hat.of(task))
+
+        return list(update.each(advance, list(zip(self._tasks(), families, strict=True))))
+
+    def _move(
+        self, update: Update, family: TargetFormulas, coordinates: Chosen, current: Array, view: View, eta_hat: Array
+    ) -> tuple[Array, int]:
+        """Move some coordinates; return what they then add up to, and how many were kept in the domain."""
+        prior, guarded = self._rows.prior[coordinates], 0
+        values = update.global_step.target(family, prior, current, view, eta_hat, update.clock)
+        _go_towards(current, values, update.step_size)
+        if update.global_step.corrects:
+            guarded = self._family.project(values, current, prior)
+        self._rows.write(coordinates, values)
+        sums = np.zeros(values.shape[1])
+        _add_rows(values, sums)
+        return sums, guarded

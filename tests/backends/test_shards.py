@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from ssvi.backends.shards import shards
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 128, 1000, 5000])
+def test_shards_cover_everything_once_in_order(n):
+    costs = np.random.default_rng(n).integers(0, 1000, n)
+    cut = shards(costs)
+    assert [piece.start for piece in cut[1:]] == [piece.stop for piece in cut[:-1]]
+    assert (cut[0].start, cut[-1].stop) == (0, n)
+    assert len(cut) <= 16
+
+
+def test_shards_have_about_equal_cost():
+    costs = np.random.default_rng(0).integers(1, 100, 2000)
+    totals = [costs[piece].sum() for piece in shards(costs)]
+    assert max(totals) < 1.1 * np.mean(totals)
+    assert len(totals) == 15
+
+
+def test_one_giant_document_is_a_shard_like_any_other():
+    costs = np.ones(300, dtype=int)
+    costs[150] = 10**9
+    assert sum(piece.stop - piece.start for piece in shards(costs)) == 300
+
+
+def test_few_long_groups_are_spread_over_shards():
+    """Twenty sequences of 10,000 points each have work for every worker."""
+    assert len(shards(np.full(20, 10_000))) == 16
+    assert len(shards(np.full(3, 10_000))) == 3
+    assert len(shards(np.array([10**9]))) == 1
