@@ -106,7 +106,7 @@ def _draw(model: Model, name: str, state: State, seed: int) -> Array:
 def _sample_factorisation(
     model: GammaProcessNMF, data: Frames, start: Mapping[str, Array], chain: Chain, seed: int
 ) -> dict[str, Array]:
-    """Draw the split of each count, activations, weights and dictionary in turn, each given all others."""
+    """Draw the split of each count, activations, weights and dictionary in turn, each given all others, and scales."""
     rng = np.random.default_rng(derive_key(seed, "factorisation"))
     counts = data.values.to_matrix().tocoo()
     rows, columns, entries = counts.row, counts.col, counts.data.astype(np.int64)
@@ -125,10 +125,27 @@ def _sample_factorisation(
         exposure = activations.sum(axis=0)
         weights = _gamma(rng, share + of_frames.sum(axis=0), rate + exposure * dictionary.sum(axis=1))
         dictionary = _gamma(rng, a + of_features.T, (a + weights * exposure)[:, None])
+        # Only products are seen in the data, so that scales would move by small steps.
+        shift = _rescaling(rng, (share, rate * weights), (a * dictionary.shape[1], a * dictionary.sum(axis=1)))
+        weights, dictionary = weights * shift, dictionary / shift[:, None]
+        shift = _rescaling(rng, (share, rate * weights), (b * len(data), b * activations.sum(axis=0)))
+        weights, activations = weights * shift, activations / shift
         if chain.keeps(sweep):
             kept["weights"].append(weights)
             kept["dictionary"].append(dictionary)
     return {name: np.stack(draws) for name, draws in kept.items()}
+
+
+def _rescaling(rng: np.random.Generator, up: tuple[float, Array], down: tuple[float, Array]) -> Array:
+    """Return a factor c for each component, by a Metropolis step from c = 1.
+
+    One gamma variable of each component is multiplied by c and some others are divided by it, so that their product
+    stays. Each side is given by the sum of its shapes and that of its rates times values.
+    """
+    step = rng.normal(size=up[1].shape) * 2.0 / np.sqrt(up[0] + down[0])
+    c = np.exp(step)
+    log_ratio = (up[0] - down[0]) * step - up[1] * (c - 1.0) - down[1] * (1.0 / c - 1.0)
+    return np.where(np.log(rng.random(step.shape)) < log_ratio, c, 1.0)
 
 
 def _gamma(rng: np.random.Generator, shape: Array, rate: Array) -> Array:

@@ -29,8 +29,11 @@ from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
+from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
 from ssvi.numerics.random import derive_keys
 from ssvi.schedules import snapshot_steps
@@ -54,11 +57,13 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         a and b of the Beta(a, b) prior of each feature's probability in each component.
     binarize : float or None
         Values above it are ones, all others zeros (0 leaves binary data as it is). None: the data must be binary.
-    global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
-        How q of weights and components is updated.
-    local_step : {"gibbs", "exact"} or LocalStep
-        A draw of each row's component, or its probabilities. Draws escape from poor optima; steps that draw nothing
-        else ("mean_field", "map") are at their best with "exact".
+    global_step : {"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep
+        How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows: its intervals have
+        the truth more often than those of the others, and it takes about 2.3 times as long as "ssvi_a". By minibatches
+        "auto" is "ssvi_a", which predicts better there.
+    local_step : {"auto", "gibbs", "exact"} or LocalStep
+        A draw of each row's component, or its probabilities. "auto" is "gibbs" with "ssvi_a", where draws help out of
+        poor optima, and "exact" with all others.
     learning_method : {"auto", "online", "batch"}
         "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows, or up
         to `batch_size` if that is set. In batch mode with a `global_step` that draws nothing the step size is 1
@@ -152,8 +157,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         weight_concentration_prior: float = 1.0,
         mean_prior: tuple[float, float] = (1.0, 1.0),
         binarize: float | None = 0.0,
-        global_step: str | GlobalStep = "ssvi_a",
-        local_step: str | LocalStep = "gibbs",
+        global_step: str | GlobalStep = "auto",
+        local_step: str | LocalStep = "auto",
         learning_method: str = "auto",
         learning_decay: float | None = None,
         learning_offset: float | None = None,
@@ -230,7 +235,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
                 self._start(rows)
             check_same(self._wanted(), self._fitted)
             self._snapshots = []  # they are of another state
-            self._run_further(rows, self._local_step())
+            self._run_further(rows, self._local_step(self._global_step()))
         return self
 
     def fit_predict(self, X: Any, y: Any = None, *, X_val: Any = None) -> Any:
@@ -325,7 +330,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         return Model(self.n_features_in_, *self._fitted.values())
 
     def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
-        return self._local_step()
+        return self._local_step(plan.global_step)
 
     def _snapshot_steps(self, plan: Plan) -> set[int]:
         """Return the steps after which estimates are kept, apart from each other, if any are wanted."""
@@ -342,5 +347,11 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
         return [keep]
 
-    def _local_step(self) -> LocalStep:
-        return make_local_step(self.local_step, Model.name)
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        if self.global_step != "auto":
+            return super()._global_step(whole_steps)
+        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
+
+    def _local_step(self, global_step: GlobalStep) -> LocalStep:
+        auto = Gibbs.name if isinstance(global_step, SsviA) else Exact.name
+        return make_local_step(auto if self.local_step == "auto" else self.local_step, Model.name)

@@ -22,7 +22,6 @@ from ssvi.experiments.calibration_functions import draws_of_q, looked_at
 from ssvi.experiments.fits import Phase, Start, stops
 from ssvi.experiments.table import Row, distinct, select
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key
@@ -105,9 +104,8 @@ class CalibrationBench:
     def problem(self, model: Model, name: str) -> Problem:
         """Return how a pair of steps fits: as the estimators do where every step sees all data."""
         global_name, _, local_name = name.partition(":")
-        step: GlobalStep = lookup("ssvi.global_steps", GlobalStep, global_name, "global step")()
-        if isinstance(step, Ssvi):
-            step = Ssvi(correction_sweeps=self.setting.iterations, control_variate=True)
+        plain: GlobalStep = lookup("ssvi.global_steps", GlobalStep, global_name, "global step")()
+        step = plain.for_whole_data(self.setting.iterations)
         local_step: LocalStep = lookup(f"ssvi.local_steps.{model.name}", LocalStep, local_name, "local step")()
         schedule: Schedule = whole_step_schedule(self.setting.iterations) if step.stochastic else ConstantSchedule()
         return Problem(model, local_step, step, schedule, self.setting.rows, ramp=False, backend=self.backend)
