@@ -59,7 +59,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         Values above it are ones, all others zeros (0 leaves binary data as it is). None: the data must be binary.
     global_step : {"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep
         How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows: its intervals have
-        the truth more often than those of the others, and it takes about 2.3 times as long as "ssvi_a". By minibatches
+        the truth more often than those of the others, and it takes about twice as long as "ssvi_a". By minibatches
         "auto" is "ssvi_a", which predicts better there.
     local_step : {"auto", "gibbs", "exact"} or LocalStep
         A draw of each row's component, or its probabilities. "auto" is "gibbs" with "ssvi_a", where draws help out of

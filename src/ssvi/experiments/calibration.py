@@ -204,7 +204,7 @@ class Calibration(Experiment):
         """Draw the coverage of 90% intervals, a panel a model, a line a pair of steps."""
         models = distinct(rows, "model")
         names = [distinct(select(rows, model=model), "algorithm") for model in models]
-        with figures.named_panels(path, models, names, "share of 90% intervals with the truth") as panels:
+        with figures.named_panels(path, models, names, "90% intervals with the truth") as panels:
             for model, start, algorithm, own in _groups(rows):
                 panel, place = panels[models.index(model)], names[models.index(model)].index(algorithm)
                 for kind in _KINDS:
