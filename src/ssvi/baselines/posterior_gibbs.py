@@ -17,7 +17,6 @@ from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.batches.frames import Frames
 from ssvi.engine import Info, Problem, State
-from ssvi.global_steps.map import Map
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs as MixtureGibbs
@@ -30,7 +29,7 @@ from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import ConstantSchedule
 from ssvi.typing import Array
 
-_SMALLEST = 1e-300  # of what must be positive and may have underflowed
+_SMALLEST = 1e-300  # of gamma variables that may have underflowed
 
 _EXACT_STEPS: Mapping[str, LocalStep] = {
     # Each document is sampled afresh; after so many sweeps its start is forgotten.
@@ -66,9 +65,13 @@ def state_at(
     model: Model, values: Mapping[str, Array], local_step: LocalStep, data: Batch, seed: int, backend: Backend
 ) -> State:
     """Return a state before the first step whose lambda comes from one local step at given global parameters."""
-    centred = {name: block.family.centred(values[name], 1.0) for name, block in model.blocks().items()}
-    problem = Problem(model, local_step, Map(), ConstantSchedule(), len(data), ramp=False, backend=backend)
-    return replace(engine.step(problem, State(seed, 0, 0, centred), data)[0], step=0, documents_seen=0)
+    blocks = model.blocks()
+    views = {name: block.family.statistics(values[name]) for name, block in blocks.items()}
+    keys = derive_keys(derive_key(seed, "first"), len(data))
+    found = backend.map_reduce(local_step, model, views, data, keys, want_local=False)
+    priors = {**{name: block.prior for name, block in blocks.items()}, **model.priors(views)}
+    parameters = {name: priors[name] + found.scale * found.eta_hat[name] for name in blocks}
+    return replace(engine.init(model, seed), parameters=parameters)
 
 
 def sample_posterior(
@@ -103,7 +106,7 @@ def _draw(model: Model, name: str, state: State, seed: int) -> Array:
 def _sample_factorisation(
     model: GammaProcessNMF, data: Frames, start: Mapping[str, Array], chain: Chain, seed: int
 ) -> dict[str, Array]:
-    """Draw the split of each count, activations, weights and dictionary in turn, each given all others."""
+    """Draw the split of each count, activations, weights and dictionary in turn, each given all others, and scales."""
     rng = np.random.default_rng(derive_key(seed, "factorisation"))
     counts = data.values.to_matrix().tocoo()
     rows, columns, entries = counts.row, counts.col, counts.data.astype(np.int64)
@@ -122,10 +125,27 @@ def _sample_factorisation(
         exposure = activations.sum(axis=0)
         weights = _gamma(rng, share + of_frames.sum(axis=0), rate + exposure * dictionary.sum(axis=1))
         dictionary = _gamma(rng, a + of_features.T, (a + weights * exposure)[:, None])
+        # Only products are seen in the data, so that scales would move by small steps.
+        shift = _rescaling(rng, (share, rate * weights), (a * dictionary.shape[1], a * dictionary.sum(axis=1)))
+        weights, dictionary = weights * shift, dictionary / shift[:, None]
+        shift = _rescaling(rng, (share, rate * weights), (b * len(data), b * activations.sum(axis=0)))
+        weights, activations = weights * shift, activations / shift
         if chain.keeps(sweep):
             kept["weights"].append(weights)
             kept["dictionary"].append(dictionary)
     return {name: np.stack(draws) for name, draws in kept.items()}
+
+
+def _rescaling(rng: np.random.Generator, up: tuple[float, Array], down: tuple[float, Array]) -> Array:
+    """Return a factor c for each component, by a Metropolis step from c = 1.
+
+    One gamma variable of each component is multiplied by c and some others are divided by it, so that their product
+    stays. Each side is given by the sum of its shapes and that of its rates times values.
+    """
+    step = rng.normal(size=up[1].shape) * 2.0 / np.sqrt(up[0] + down[0])
+    c = np.exp(step)
+    log_ratio = (up[0] - down[0]) * step - up[1] * (c - 1.0) - down[1] * (1.0 / c - 1.0)
+    return np.where(np.log(rng.random(step.shape)) < log_ratio, c, 1.0)
 
 
 def _gamma(rng: np.random.Generator, shape: Array, rate: Array) -> Array:

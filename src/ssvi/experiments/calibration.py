@@ -22,7 +22,6 @@ from ssvi.experiments.calibration_functions import draws_of_q, looked_at
 from ssvi.experiments.fits import Phase, Start, stops
 from ssvi.experiments.table import Row, distinct, select
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key
@@ -105,9 +104,8 @@ class CalibrationBench:
     def problem(self, model: Model, name: str) -> Problem:
         """Return how a pair of steps fits: as the estimators do where every step sees all data."""
         global_name, _, local_name = name.partition(":")
-        step: GlobalStep = lookup("ssvi.global_steps", GlobalStep, global_name, "global step")()
-        if isinstance(step, Ssvi):
-            step = Ssvi(correction_sweeps=self.setting.iterations, control_variate=True)
+        plain: GlobalStep = lookup("ssvi.global_steps", GlobalStep, global_name, "global step")()
+        step = plain.for_whole_data(self.setting.iterations)
         local_step: LocalStep = lookup(f"ssvi.local_steps.{model.name}", LocalStep, local_name, "local step")()
         schedule: Schedule = whole_step_schedule(self.setting.iterations) if step.stochastic else ConstantSchedule()
         return Problem(model, local_step, step, schedule, self.setting.rows, ramp=False, backend=self.backend)
@@ -206,7 +204,7 @@ class Calibration(Experiment):
         """Draw the coverage of 90% intervals, a panel a model, a line a pair of steps."""
         models = distinct(rows, "model")
         names = [distinct(select(rows, model=model), "algorithm") for model in models]
-        with figures.named_panels(path, models, names, "share of 90% intervals with the truth") as panels:
+        with figures.named_panels(path, models, names, "90% intervals with the truth") as panels:
             for model, start, algorithm, own in _groups(rows):
                 panel, place = panels[models.index(model)], names[models.index(model)].index(algorithm)
                 for kind in _KINDS:

@@ -40,9 +40,9 @@ def draws_of_q(model: Model, parameters: Mapping[str, Array], count: int, seed: 
 
 def looked_at(model: Model, truth: Values, draws: Values) -> dict[str, tuple[Array, Array]]:
     """Return true values and draws of all functions, matched and free: (functions,) and (draws, functions)."""
-    count = _n_components(model)
-    true = _by_component({name: value[None] for name, value in truth.items()}, count)
-    drawn = _by_component(draws, count)
+    count, names = _n_components(model), list(truth)
+    true = _by_component([truth[name][None] for name in names], count)
+    drawn = _by_component([draws[name] for name in names], count)
     order = _match([part[0] for part in true], [part.mean(axis=0) for part in drawn])
     relabelled = [part[:, order] if part.shape[1] == count else part for part in drawn]
     return {
@@ -56,10 +56,10 @@ def _n_components(model: Model) -> int:
     return max((block.shape for block in model.blocks().values()), key=np.prod)[0]
 
 
-def _by_component(values: Values, count: int) -> list[Array]:
+def _by_component(values: Sequence[Array], count: int) -> list[Array]:
     """Return each block as draws x components x its other axes in one; as draws x 1 x all if none is of components."""
     parts = []
-    for value in values.values():
+    for value in values:
         axes = [axis for axis in range(1, value.ndim) if value.shape[axis] == count]
         part = np.moveaxis(value, axes[0], 1) if axes else value[:, None]
         parts.append(part.reshape(*part.shape[:2], -1))

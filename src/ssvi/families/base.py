@@ -96,13 +96,13 @@ class ExponentialFamily(ABC):
         """Return the families of this type that the suite runs."""
         return [cls()]
 
-    @abstractmethod
     def values(self, stats: Array) -> Array:
-        """Return beta itself given t(beta), as models simulate it: with one axis less where t has several numbers."""
+        """Return beta given t(beta), in the form in which models simulate it: t(beta) itself, unless a family says."""
+        return stats
 
-    @abstractmethod
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return the lambda whose mode (see `mode_stats`) is at some values, as if of so many observations."""
+    def statistics(self, values: Array) -> Array:
+        """Return t(beta) given beta in that form."""
+        return values
 
     def shapes(self, lam: Array) -> Array | float:
         """Return the shape of the gamma variable behind each coordinate: small where a draw's logarithm is wide.

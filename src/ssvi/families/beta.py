@@ -27,6 +27,6 @@ class Beta(Dirichlet):
         result: Array = np.exp(stats[..., 0])
         return result
 
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return (beta, 1 - beta), scaled."""
-        return super().centred(np.stack([values, 1.0 - values], axis=-1), strength)
+    def statistics(self, values: Array) -> Array:
+        """Return the logarithms of beta and of 1 - beta."""
+        return np.stack([np.log(values), np.log1p(-values)], axis=-1)

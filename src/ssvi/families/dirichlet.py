@@ -11,7 +11,7 @@ from scipy import special
 from ssvi.families.base import ExponentialFamily, as_rows
 from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.families.draws import Draw
-from ssvi.families.floors import SMALLEST, raise_to_floor, rows_are_positive
+from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative
 from ssvi.numerics.gamma_variates import log_gamma_long_rows, log_gamma_rows
@@ -102,6 +102,16 @@ class Dirichlet(ExponentialFamily):
         """Any number of outcomes."""
         return None
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = np.exp(stats)
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return log beta."""
+        result: Array = np.log(values)
+        return result
+
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""
         result: Array = special.gammaln(lam).sum(axis=-1) - special.gammaln(lam.sum(axis=-1))
@@ -178,12 +188,3 @@ class Dirichlet(ExponentialFamily):
         size = self.dimension or 4
         mild = rng.gamma(2.0, 1.0, (5, size)) + 0.3
         return np.concatenate([mild, np.geomspace(0.1, 30.0, size)[None]])
-
-    def values(self, stats: Array) -> Array:
-        """Return beta."""
-        result: Array = np.exp(stats)
-        return result
-
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return beta, scaled."""
-        return strength * np.maximum(values, SMALLEST)

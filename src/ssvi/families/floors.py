@@ -8,9 +8,6 @@ import numpy.typing as npt
 from ssvi.numerics.compile import kernel
 from ssvi.typing import Array
 
-SMALLEST = 1e-300
-"""Of what must be positive and may have underflowed."""
-
 
 @kernel
 def raise_rows(candidate: Array, current: Array, prior: Array) -> int:

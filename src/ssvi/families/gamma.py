@@ -8,7 +8,7 @@ from scipy import special
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.families.draws import Draw
-from ssvi.families.floors import SMALLEST, raise_to_floor, rows_are_positive
+from ssvi.families.floors import raise_to_floor, rows_are_positive
 from ssvi.numerics.gamma_quantile import log_quantile_derivative_into
 from ssvi.numerics.gamma_variates import log_gamma_rows
 from ssvi.numerics.random import Keys
@@ -25,6 +25,15 @@ class Gamma(ExponentialFamily):
     def dimension(self) -> int:
         """Shape and rate."""
         return 2
+
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = -stats[..., 1]
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return (log beta, -beta)."""
+        return np.stack([np.log(values), -values], axis=-1)
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return log Gamma(shape) - shape log(rate)."""
@@ -100,12 +109,3 @@ class Gamma(ExponentialFamily):
         """Return rows of like shapes and rates, and one with a small shape and a large rate."""
         mild = rng.gamma(2.0, 1.0, (5, 2)) + 0.3
         return np.concatenate([mild, [[0.1, 30.0]]])
-
-    def values(self, stats: Array) -> Array:
-        """Return beta."""
-        result: Array = -stats[..., 1]
-        return result
-
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return a shape, and the rate that goes with the mean."""
-        return np.stack([np.full_like(values, strength), strength / np.maximum(values, SMALLEST)], axis=-1)

@@ -101,10 +101,9 @@ class MultivariateGaussian(ExponentialFamily):
         """Return beta."""
         return stats[..., : self.size]
 
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return a precision of `strength` in all directions."""
-        precision = np.broadcast_to(strength * np.eye(self.size), (*values.shape[:-1], self.size, self.size))
-        return self.natural(values, precision)
+    def statistics(self, values: Array) -> Array:
+        """Return (beta, -beta beta^T / 2)."""
+        return np.concatenate([values, -0.5 * pack_dual(_outer(values, values))], axis=-1)
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return m^T Lambda m / 2 - log|Lambda| / 2."""

@@ -213,14 +213,15 @@ class PrecisionFamily(ExponentialFamily):
         coefficients = np.linalg.solve(precision, parts.cross).reshape(*stats.shape[:-1], -1)
         return np.concatenate([coefficients, pack(precision)], axis=-1)
 
-    def centred(self, values: Array, strength: float) -> Array:
-        """Return K = strength x I and nu = strength + D, with M and nu S^-1 where A and Lambda are."""
+    def statistics(self, values: Array) -> Array:
+        """Return t of A, given row by row, and of Lambda, packed behind it."""
         d, q = self.outputs, self.inputs
-        mean = values[..., : d * q].reshape(*values.shape[:-1], d, q)
-        degrees = np.full(values.shape[:-1], strength + d)
-        scatter = degrees[..., None, None] * np.linalg.inv(unpack(values[..., d * q :], d))
-        inputs = np.broadcast_to(strength * np.eye(q), (*values.shape[:-1], q, q))
-        return self._layout.merge(Parts(strength * mean, inputs, scatter + strength * mean @ turned(mean), degrees))
+        coefficients = values[..., : d * q].reshape(*values.shape[:-1], d, q)
+        precision = unpack(values[..., d * q :], d)
+        product = precision @ coefficients
+        half = 0.5 * np.linalg.slogdet(precision)[1]
+        square = -0.5 * turned(coefficients) @ product
+        return self._layout.merge_dual(Parts(product, square, -0.5 * precision, half))
 
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Want K and S positive definite, and nu > D - 1."""
