@@ -191,10 +191,12 @@ class AnotherPrior(ExcessZeros):
         return super().simulate(rng, n, values=values)
 
 
-class NotT(ExcessZeros):
-    def statistics_of(self, values):
-        statistics = super().statistics_of(values)
-        return {**statistics, "rate": statistics["rate"] * [1, -1]}
+class AnotherForm(ExcessZeros):
+    """Gives the scale where the family takes the rate."""
+
+    def simulate(self, rng, n, *, values=None):
+        drawn, data = super().simulate(rng, n, values=values)
+        return (drawn if values else {**drawn, "rate": 1.0 / drawn["rate"]}), data
 
 
 class IgnoresValues(ExcessZeros):
@@ -223,7 +225,7 @@ MODELS = [
     (WithFisher, r"SolvesTheWrongMatrix\(\): fisher_solve"),
     (WithProjection, r"LeavesTheDomain\(\): project leaves rows .* outside the domain"),
     (AnotherPrior, "simulate draws 'rate' from another prior than blocks\\(\\) has"),
-    (NotT, "or statistics_of is not t"),
+    (AnotherForm, "simulate draws 'rate' from another prior .* or gives it in another form"),
     (IgnoresValues, "does not simulate with these values"),
     (PriorOutside, "the prior of 'rate' is not in Gamma\\(\\)'s domain"),
     (WrongShape, "has the shape \\(2, 3\\), and one Beta\\(\\) has 2 numbers on the last axis"),

@@ -273,13 +273,13 @@ class LatentDirichletAllocation(
     def components_(self) -> Array:
         """The Dirichlet parameters lambda of q(beta)."""
         check_is_fitted(self)
-        return self._state.parameters["topics"]
+        return self._state.estimate["topics"]
 
     @property
     def topic_word_(self) -> Array:
         """E_q[beta]."""
         check_is_fitted(self)
-        return self._model().mean_topics(self._state.parameters)
+        return self._model().mean_topics(self._state.estimate)
 
     @property
     def exp_dirichlet_component_(self) -> Array:
@@ -289,7 +289,7 @@ class LatentDirichletAllocation(
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
-        return self._model().summarize(self._state.parameters)
+        return self._model().summarize(self._state.estimate)
 
     def components_in_use(self) -> int:
         """Return the number of topics."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ssvi.engine import Info
 from ssvi.files.states import check_state
-from ssvi.states import check_parameters
+from ssvi.states import check_state as check_domains
 
 
 def check_fitted(estimator: Any, n_numbers: int) -> None:
@@ -37,7 +37,7 @@ def check_fitted(estimator: Any, n_numbers: int) -> None:
     blocks = estimator._model().blocks()
     for name in ("_state", "_best_state"):
         if name in found:
-            check_parameters(blocks, found[name].parameters, found[name].totals)
+            check_domains(blocks, found[name])
 
 
 def check_words(words: Any, size: int, what: str) -> None:

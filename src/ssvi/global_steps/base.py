@@ -67,6 +67,13 @@ class GlobalStep(ABC):
     """Whether the target is `family.corrected`. Then it can lie outside lambda's domain, so that steps towards it are
     guarded, and it also moves coordinates without statistics."""
 
+    averaging: float = 0.0
+    """p of the average of lambda over the path, in which step t counts in proportion to t^p; 0 for no average."""
+
+    def average_weight(self, step: int) -> float:
+        """Return what the lambda of a step counts in the average up to there."""
+        return (self.averaging + 1.0) / (step + self.averaging)
+
     @property
     def sees_everything(self) -> bool:
         """Whether a part of a block is not enough for the target, and a step has to be given all of it.

@@ -37,19 +37,23 @@ class Ssvi(GlobalStep):
         E[V] = I, so V (eta-hat - c) + c has the same mean for any c that does not depend on the draw. With
         c = lambda - eta the plain target is lambda + V (eta + eta-hat - lambda). Families with a location (means of
         Gaussian data) always have it: without it their noise would grow with the distance of the data from 0.
+    averaging : float
+        Also keep the average of lambda over the path, in which step t counts in proportion to t^averaging: it has
+        less of the draws' noise, and predicts better. 0 for none.
 
     """
 
     softening: float = 0.3
     correction_sweeps: float = 1.0
     control_variate: bool = False
+    averaging: float = 0.0
 
     name = "ssvi"
     stochastic = True
     corrects = True
 
     def __post_init__(self) -> None:
-        for name in ("softening", "correction_sweeps"):
+        for name in ("softening", "correction_sweeps", "averaging"):
             require_not_negative(name, getattr(self, name))
         require_flag("control_variate", self.control_variate)
 

@@ -95,13 +95,9 @@ class Model(ABC):
     ) -> tuple[dict[str, Array], Any]:
         """Draw the global parameters from the prior, or take `values` for them, and n groups given them; return both.
 
-        They may be in any form in which the mean of two of them is one of them, as probabilities, rates, means and
-        precisions have it.
+        The parameters of each block are in the form that its family's `statistics` takes.
         """
 
     def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return t of global parameters in the form of `simulate`, each block's in its shape.
-
-        `ssvi.testing` compares local steps and simulation by it; a fit has no need of it.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no statistics_of.")
+        """Return t of global parameters that `simulate` has drawn."""
+        return {name: block.family.statistics(values[name]) for name, block in self.blocks().items()}

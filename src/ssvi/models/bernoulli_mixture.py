@@ -107,10 +107,6 @@ class BernoulliMixture(Model):
             stats = np.stack([np.log(components), np.log1p(-components)], axis=-1)
             return {"weights": np.log(weights)[None], "components": stats}
 
-    def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return t of what `simulate` has drawn."""
-        return self.statistics(values["weights"][0], values["components"])
-
     @classmethod
     def example(cls) -> BernoulliMixture:
         """Return five components over twelve features."""

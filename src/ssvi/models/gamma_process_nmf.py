@@ -133,10 +133,6 @@ class GammaProcessNMF(Model):
                 "dictionary": np.stack([np.log(dictionary), -dictionary], axis=-1),
             }
 
-    def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return t of what `simulate` has drawn."""
-        return self.statistics(values["weights"], values["dictionary"])
-
     @classmethod
     def example(cls) -> GammaProcessNMF:
         """Return four components over nine features."""

@@ -130,19 +130,24 @@ def _check_simulation(model: Model, seed: int) -> None:
     """Want simulated global parameters to come from the prior: t has the prior's mean."""
     case = _Case(model, seed)
     rng = case.rng("simulation")
+    missing = model.blocks().keys() - model.simulate(rng, 1)[0].keys()
+    require(not missing, f"{case}: simulate gives no parameters of the blocks {', '.join(sorted(missing))}")
     drawn = [model.statistics_of(model.simulate(rng, 1)[0]) for _ in range(_SIMULATIONS)]
     conditional = model.priors(drawn[0])
     for name, block in model.blocks().items():
-        require(name in drawn[0], f"{case}: statistics_of has nothing of the block {name!r}")
         shape = drawn[0][name].shape
-        require(shape == block.shape, f"{case}: statistics_of has {name!r} in the shape {shape}, not {block.shape}")
+        require(
+            shape == block.shape,
+            f"{case}: simulate gives {name!r} in another form than the family's statistics() takes: t has the shape "
+            f"{shape}, not {block.shape}",
+        )
         if name not in conditional:
             expected = block.family.mean_stats(np.array(np.broadcast_to(block.prior, block.shape)))
             require_mean(
                 np.array([stats[name] for stats in drawn]),
                 expected,
-                f"{case}: simulate draws {name!r} from another prior than blocks() has, or statistics_of is not t: the "
-                "mean of t over simulations is not the prior's",
+                f"{case}: simulate draws {name!r} from another prior than blocks() has, or gives it in another form than "
+                "the family's statistics() takes: the mean of t over simulations is not the prior's",
             )
 
 
