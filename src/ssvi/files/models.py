@@ -108,7 +108,7 @@ def _unknown_class(text: Mapping[str, Any]) -> str:
     """Return what to do about a class that nobody has registered."""
     shown, package = f"its class is {str(text['class'])[:60]!r}", str(text.get("package", "ssvi"))[:60]
     if package == "ssvi":
-        return f"{shown}, which ssvi {ssvi.__version__} has not"
+        return f"{shown}, which ssvi has not"
     return " ".join(
         [
             f"{shown} of the package {package!r}, which is not registered: install it, or call ssvi.register",

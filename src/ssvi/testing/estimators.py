@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ssvi.engine import Info, State
 from ssvi.estimators import registry
@@ -46,7 +45,7 @@ class Case:
         """Return an estimator that is not fitted, for a short fit by minibatches."""
         rows = self.data.shape[0]
         usual = {"max_iter": 2, "batch_size": -(-rows * 2 // _STEPS), "learning_method": "online"}
-        return clone(self.estimator).set_params(**usual, random_state=self.seed, verbose=0, **parameters)
+        return _clone(self.estimator).set_params(**usual, random_state=self.seed, verbose=0, **parameters)
 
     @cached_property
     def fitted(self) -> Any:
@@ -73,14 +72,14 @@ def check_estimator(estimator: Any, data: Any = None, *, seed: int = 0) -> None:
 
 def _check_parameters(case: Case) -> None:
     """Want parameters and nothing else in a clone."""
-    again = clone(case.estimator)
+    again = _clone(case.estimator)
     require(
         not set(vars(again)) - set(again.get_params(deep=False)), f"{case}: the constructor sets more than parameters"
     )
     fitted = case.fitted
     lost = set(fitted.get_params(deep=False)) - set(vars(fitted))
     require(not lost, f"{case}: fit takes away the parameters {', '.join(sorted(lost))}")
-    left = clone(fitted)
+    left = _clone(fitted)
     same = left.get_params().keys() == fitted.get_params().keys() and not set(vars(left)) - set(left.get_params())
     require(same, f"{case}: a clone of a fitted estimator has other parameters, or something of the fit")
 
@@ -200,6 +199,13 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     _check_callbacks,
     _check_bad_data,
 )
+
+
+def _clone(estimator: Any) -> Any:
+    """Return an estimator with the same parameters."""
+    from sklearn.base import clone  # here, since the other suites do without scikit-learn
+
+    return clone(estimator)
 
 
 def _answers(model: Any, data: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ssvi.testing.families import check_family
 from ssvi.testing.require import require, require_mean
 from ssvi.testing.settings import arrays_of
 
-_SIMULATIONS = 1_000
+_SIMULATIONS = 3_000
 _N = 20
 
 
@@ -146,8 +146,8 @@ def _check_simulation(model: Model, seed: int) -> None:
             require_mean(
                 np.array([stats[name] for stats in drawn]),
                 expected,
-                f"{case}: simulate draws {name!r} from another prior than blocks() has, or gives it in another form than "
-                "the family's statistics() takes: the mean of t over simulations is not the prior's",
+                f"{case}: simulate draws {name!r} from another prior than blocks() has, or gives it in another form "
+                "than the family's statistics() takes: the mean of t over simulations is not the prior's",
             )
 
 
