@@ -1,8 +1,12 @@
 """The code in the documentation runs as it stands. (Pages whose code takes a while are run by hand.)"""
 
+import numpy as np
 import pytest
 
+from ssvi.backends import Threads
+from ssvi.batches import DenseRows
 from ssvi.estimators import registry
+from ssvi.numerics.random import derive_keys
 from tests.pages import code_blocks, run_code
 
 
@@ -23,3 +27,19 @@ def test_a_model_of_ones_own_is_less_than_a_hundred_lines():
     model, check, use, kernel = code_blocks("your_own_model.md")
     assert "@kernel" in kernel
     assert sum(len(block.splitlines()) for block in (model, check, use)) < 100
+
+
+def test_the_kernel_of_the_page_does_what_its_plain_step_does(tmp_path):
+    """Also where probabilities are 0 or 1 to the last digit."""
+    model, _, _, kernel = code_blocks("your_own_model.md")
+    page = run_code(f"{model}\nfrom ssvi.testing import check_local_step\n{kernel}", tmp_path / "page.py")
+    views = {
+        "absent": np.log([[1e-200, 1.0], [0.5, 0.5], [1.0, 1e-200]]),
+        "rate": np.array([[-300.0, -1e-9], [0.0, -1.0], [6.6, -700.0]]),
+    }
+    rows, keys = DenseRows(np.random.default_rng(0).integers(0, 3, (50, 3)).astype(float)), derive_keys(0, 50)
+    given = (page["ExcessZeros"](3), views, rows, keys)
+    plain, compiled = (Threads().map_reduce(page[name](), *given) for name in ("Exact", "Compiled"))
+    assert compiled.bound == pytest.approx(plain.bound, rel=1e-12)
+    for name, value in plain.eta_hat.items():
+        np.testing.assert_allclose(compiled.eta_hat[name], value, rtol=1e-12, atol=1e-12)
