@@ -53,7 +53,7 @@ def _python(project, code, *arguments):
 
 def _fit(model, folder):
     arguments = ["fit", "excess_zeros", "sites.npz", "-o", model, "--passes", 60, "--batch-size", 30, "--jobs", 1]
-    return [*arguments, "--checkpoint", folder, "--every", 3, "--set", "rate_prior=[2, 0.5]", "--quiet"]
+    return [*arguments, "--checkpoint", folder, "--every", 40, "--set", "rate_prior=[2, 0.5]", "--quiet"]
 
 
 @pytest.fixture(scope="module")
