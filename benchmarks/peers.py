@@ -132,23 +132,19 @@ class Tomotopy(Peer):
         warnings.filterwarnings("ignore", message="The training result may differ")
         self.model = tomotopy.LDAModel(k=self.n_topics, alpha=self.alpha, eta=ETA, seed=1)
         self.model.optim_interval = 0
-        for words in _texts(documents):
+        for words in words_of(documents):
             self.model.add_doc(words)
         self.model.train(0, workers=self.threads)
-        columns = np.array([int(word) for word in self.model.used_vocabs])
         done, seconds = 0, 0.0
         for stop in stops:
             started = time.perf_counter()
             self.model.train(stop - done, workers=self.threads, show_progress=False)
             seconds, done = seconds + time.perf_counter() - started, stop
-            topics = np.full((self.n_topics, documents.n_words), 1e-12)  # words that it has never seen
-            for k in range(self.n_topics):
-                topics[k, columns] = self.model.get_topic_word_dist(k)
-            yield stop, seconds, _normalised(topics)
+            yield stop, seconds, topics_of_tomotopy(self.model, documents.n_words)
 
     def infer(self, documents: Documents) -> tuple[float, Array]:
         """Return the time of `infer`, with half of its default iterations."""
-        made = [self.model.make_doc(words) for words in _texts(documents)]
+        made = [self.model.make_doc(words) for words in words_of(documents)]
         started = time.perf_counter()
         theta, _ = self.model.infer(made, iterations=self._iterations, workers=self.threads)
         return time.perf_counter() - started, np.array(theta, dtype=float)
@@ -163,11 +159,20 @@ def _bags(documents: Documents) -> list[list[tuple[int, int]]]:
     return [pairs[start:stop] for start, stop in zip(documents.indptr[:-1], documents.indptr[1:], strict=True)]
 
 
-def _texts(documents: Documents) -> Iterator[list[str]]:
+def words_of(documents: Documents) -> Iterator[list[str]]:
     """Return documents as lists of words, which are their numbers."""
     names = np.array([str(i) for i in range(documents.n_words)])
     for start, stop in zip(documents.indptr[:-1], documents.indptr[1:], strict=True):
         yield names[np.repeat(documents.words[start:stop], documents.counts[start:stop])].tolist()
+
+
+def topics_of_tomotopy(model: Any, n_words: int) -> Array:
+    """Return the topics of a model of tomotopy whose words are numbers of columns; rows sum to 1."""
+    topics = np.full((model.k, n_words), 1e-12)  # words that it has never seen
+    columns = np.array([int(word) for word in model.used_vocabs])
+    for k in range(model.k):
+        topics[k, columns] = model.get_topic_word_dist(k)
+    return _normalised(topics)
 
 
 def _normalised(topics: Array) -> Array:

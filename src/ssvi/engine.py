@@ -188,16 +188,16 @@ class Fit:
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size = problem.schedule(number)
-        views = self._views(batch, number)
+        step_size, clock = problem.schedule(number), Clock(seen, problem.population)
+        rule = problem.global_step.at(clock)
+        views = self._views(batch, rule, number)
         for name, view in views.items():
             _stop_at_nan(name, number, view.stats if isinstance(view, Part) else view)
         keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
         represented = _represented(problem, seen)
-        scale, clock = result.scale * represented / len(batch), Clock(seen, problem.population)
-        rule = problem.global_step
-        update = Update(rule, step_size, clock, problem.backend.workers.each, rule.average_weight(number))
+        scale, weight = result.scale * represented / len(batch), problem.global_step.average_weight(number)
+        update = Update(rule, step_size, clock, problem.backend.workers.each, weight)
         for name, prior in self._model.priors(views).items():
             self._stores[name].set_prior(prior)
         guarded = 0
@@ -209,10 +209,9 @@ class Fit:
         self._number, self._seen = number, seen
         return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
 
-    def _views(self, batch: Batch, number: int) -> dict[str, Array | Part]:
+    def _views(self, batch: Batch, rule: GlobalStep, number: int) -> dict[str, Array | Part]:
         """Return what the local step sees of each block."""
-        rule, each = self._problem.global_step, self._problem.backend.workers.each
-        touched = self._problem.local_step.touched(batch)
+        each, touched = self._problem.backend.workers.each, self._problem.local_step.touched(batch)
         return {
             name: store.view(rule, touched.get(name), derive_key(self._start.seed, "draw", name, number), each)
             for name, store in self._stores.items()

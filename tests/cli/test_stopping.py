@@ -1,4 +1,4 @@
-"""Fits that are killed, interrupted and gone on with, in this process and in others."""
+"""Fits that are killed, interrupted and resumed, in this process and in others."""
 
 import os
 import signal

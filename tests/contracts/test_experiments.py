@@ -1,4 +1,4 @@
-"""One suite for every experiment, at a tiny size: run, drawn, interrupted and gone on with."""
+"""One suite for every experiment, at a tiny size: run, drawn, interrupted and resumed."""
 
 from dataclasses import replace
 

@@ -105,7 +105,7 @@ def fit(
     score = None if test is None else estimator.score(test)
     _report(estimator, output, score, display, quiet=quiet, as_json=as_json)
     if display.stopped:
-        sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be gone on with.\n")
+        sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
         raise typer.Exit(INTERRUPTED)
 
 

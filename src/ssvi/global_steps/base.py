@@ -93,6 +93,10 @@ class GlobalStep(ABC):
         """
         return prior + eta_hat
 
+    def at(self, clock: Clock) -> GlobalStep:
+        """Return the step to take at a moment of a fit; the step itself, for most."""
+        return self
+
     def for_whole_data(self, n_steps: int) -> Self:
         """Return the form of this step for a fit of so many steps that see all data; the step itself, for most."""
         return self

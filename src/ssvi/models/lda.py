@@ -23,6 +23,14 @@ def is_usable_alpha(alpha: Array) -> bool:
     return bool(((alpha >= SMALLEST_ALPHA) & (alpha <= LARGEST_ALPHA)).all())
 
 
+def usual_alpha(n_topics: int) -> float:
+    """Return the alpha that predicts well on text of many kinds, for so many topics.
+
+    The best one falls with the number of topics, but more slowly than 1 / K.
+    """
+    return float(0.1 * (50.0 / n_topics) ** 0.5)
+
+
 @dataclass(frozen=True)
 class LDA(Model):
     """beta_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha), z ~ theta_d, w ~ beta_z.

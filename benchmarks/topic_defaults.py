@@ -1,0 +1,100 @@
+"""What somebody gets who sets nothing but the number of topics, on corpora of several kinds, and how alpha matters.
+
+Scores are document completion, each fit's with its own alpha; higher is better. "twins" are topics with a cosine above
+0.9 to another topic. tomotopy learns an asymmetric alpha by default, and is given 200 iterations.
+
+    python -m benchmarks.topic_defaults --corpora ../shared/data/nips ../shared/data/wikipedia
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import Report, arguments
+from benchmarks.peers import topics_of_tomotopy, words_of
+from ssvi import LatentDirichletAllocation
+from ssvi.batches.documents import Documents
+from ssvi.evaluation.document_completion import document_completion
+from ssvi.experiments import corpora
+from ssvi.typing import Array
+
+
+def main() -> None:
+    """Fit every setting to every corpus; print scores, twins and seconds."""
+    options = _options()
+    report = Report(options, "topic_defaults")
+    settings: dict[str, Any] = {"default": None, "1/K": 1.0 / options.topics, "symmetric": "symmetric"}
+    settings["asymmetric"] = "asymmetric"
+    for path in options.corpora:
+        corpus = _with_known_words(corpora.load(path, held_out=options.held_out, documents=options.documents))
+        for name, alpha in settings.items():
+            fit = LatentDirichletAllocation(
+                options.topics, doc_topic_prior=alpha, max_iter=options.passes, n_jobs=options.threads, random_state=0
+            )
+            started = time.perf_counter()
+            fit.fit(corpus.train.to_matrix())
+            seconds = time.perf_counter() - started
+            _add(report, corpus, f"ssvi, alpha {name}", fit.topic_word_, fit.doc_topic_prior_, seconds)
+        if not options.alone:
+            _add(report, corpus, "tomotopy", *_tomotopy(corpus.train, options))
+    report.show()
+
+
+def _with_known_words(corpus: corpora.Corpus) -> corpora.Corpus:
+    """Return the corpus without words that no training document has, of which everybody would have to guess."""
+    known = corpus.train.column_sums() > 0
+    train, test = (Documents.from_matrix(part.to_matrix()[:, known]) for part in (corpus.train, corpus.test))
+    return corpora.Corpus(corpus.name, train, test)
+
+
+def _tomotopy(documents: Documents, options: argparse.Namespace) -> tuple[Array, Array, float]:
+    """Return topics, alpha and seconds of tomotopy's defaults."""
+    import tomotopy
+
+    warnings.filterwarnings("ignore", message="The training result may differ")
+    model = tomotopy.LDAModel(k=options.topics, seed=1)
+    for words in words_of(documents):
+        model.add_doc(words)
+    started = time.perf_counter()
+    model.train(200, workers=options.threads, show_progress=False)
+    seconds = time.perf_counter() - started
+    return topics_of_tomotopy(model, documents.n_words), np.array(model.alpha, dtype=float), seconds
+
+
+def _add(report: Report, corpus: corpora.Corpus, name: str, topics: Array, alpha: Array, seconds: float) -> None:
+    report.add(
+        corpus=corpus.name,
+        fit=name,
+        score=document_completion(topics, alpha, corpus.test).mean,
+        twins=twins(topics),
+        alpha_sum=float(alpha.sum()),
+        seconds=seconds,
+    )
+
+
+def twins(topics: Array) -> int:
+    """Return how many topics have a cosine above 0.9 to another."""
+    rows = topics / np.linalg.norm(topics, axis=1, keepdims=True)
+    cosines = rows @ rows.T
+    np.fill_diagonal(cosines, 0.0)
+    return int(np.count_nonzero(cosines.max(axis=1) > 0.9))
+
+
+def _options() -> argparse.Namespace:
+    parser = arguments(__doc__, documents=30_000)
+    parser.set_defaults(held_out=1_000)
+    parser.add_argument("--corpora", type=Path, nargs="+", default=[corpora.default_corpus()])
+    parser.add_argument("--topics", type=int, default=50)
+    parser.add_argument("--passes", type=int, default=10)
+    parser.add_argument("--alone", action="store_true", help="without tomotopy")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
