@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.experiments import corpora
 from ssvi.experiments.table import Table, markdown
 

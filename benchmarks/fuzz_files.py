@@ -1,9 +1,12 @@
-"""Mutated model and corpus files: each must be read or refused in one sentence, quickly, in little memory.
+"""Mutated models, checkpoints and corpora: each must be read or refused in one sentence, quickly, in little memory.
 
 Bytes are changed, cut out, doubled or cut off in files of every format; of packed files, half the time in what they
-pack, so that the damage gets past the checksums. Worker processes read them one after the other. A file is bad, and
+pack, so that the damage gets past the checksums; of models and checkpoints, half the time with a checksum that fits.
+Worker processes read them one after the other; of a checkpoint, a fit goes on from it to its end. A file is bad, and
 kept in the output folder, if it crashes its worker, takes over ten seconds, takes more than a gigabyte of memory beyond
-what the worker has at its start, or ends in anything but a `ValueError` or an `OSError` that names the file.
+what the worker has at its start, or ends in anything but a `ValueError` or an `OSError` that names the file. So is a
+model or checkpoint that is read although its checksum does not fit, and a fit that passes over a damaged checkpoint and
+ends otherwise than one without checkpoints.
 
     python -m benchmarks.fuzz_files --files 100000
 """
@@ -14,18 +17,22 @@ import argparse
 import multiprocessing
 import os
 import resource
+import shutil
 import signal
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz_samples import mutate, write_samples
+from benchmarks.fuzz_samples import fit_of_a_checkpoint, mutate, write_samples
 
 _LIMIT = 10  # seconds
 _MEMORY = 1 << 30  # bytes beyond what the libraries take
@@ -122,7 +129,7 @@ def _supervise(
             worker.join()
         except EOFError:
             worker.join()
-            path, _ = _mutated(samples, output, seed, numbers[len(results)])
+            path, _, _ = _mutated(samples, output, seed, numbers[len(results)])
             print(f"{path}: its worker ended with code {worker.exitcode}", flush=True)
             results.append(("bad", time.perf_counter() - started, 0))
     return results
@@ -135,10 +142,13 @@ def _work(sender: Connection, samples: list[Path], output: Path, seed: int, numb
     used = _memory("VmSize")
     resource.setrlimit(resource.RLIMIT_AS, (used + 2 * _MEMORY, used + 2 * _MEMORY))  # a guard, not the measure
     for number in numbers:
-        path, content = _mutated(samples, output, seed, number)
+        path, content, must_be_noticed = _mutated(samples, output, seed, number)
         path.write_bytes(content)
         Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
         outcome, seconds = _read(path)
+        if outcome == "read" and must_be_noticed:
+            print(f"{path}: was read, though it was changed", flush=True)
+            outcome = "bad"
         children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
         growth = max(_memory("VmHWM") - baseline, children)
         if growth > _MEMORY and outcome != "bad":
@@ -153,14 +163,16 @@ def _warm_up(samples: list[Path]) -> None:
     """Read every sample once, so that what libraries load late is not taken for memory that a file took."""
     for sample in samples:
         _reader(sample)(sample)
+        if sample.suffix == ".checkpoint":
+            _whole_fit(sample.stem)
 
 
-def _mutated(samples: list[Path], output: Path, seed: int, number: int) -> tuple[Path, bytes]:
-    """Return where a mutated file goes and what is in it; both follow from the seed and its number."""
+def _mutated(samples: list[Path], output: Path, seed: int, number: int) -> tuple[Path, bytes, bool]:
+    """Return where a mutated file goes, what is in it, and whether it must be refused, by the seed and its number."""
     rng = np.random.default_rng([seed, number])
     sample = samples[int(rng.integers(len(samples)))]
     prefix = "docword." if sample.name.startswith("docword.") else ""
-    return output / f"{prefix}{seed}-{number}-{sample.name.removeprefix(prefix)}", mutate(sample, rng)
+    return output / f"{prefix}{seed}-{number}-{sample.name.removeprefix(prefix)}", *mutate(sample, rng)
 
 
 def _read(path: Path) -> tuple[str, float]:
@@ -183,7 +195,40 @@ def _reader(path: Path) -> Callable[[Path], Any]:
     import ssvi
     from ssvi.data.readers import read_corpus
 
-    return ssvi.load if path.suffix == ".ssvi" else read_corpus
+    return {".ssvi": ssvi.load, ".checkpoint": _go_on}.get(path.suffix, read_corpus)
+
+
+def _go_on(path: Path) -> None:
+    """Let a fit go on from a checkpoint; raise a `ValueError` that names the file if it was passed over."""
+    from ssvi.engine import FitError
+    from ssvi.files import Checkpoints
+
+    name = path.stem.rpartition("-")[2]
+    with tempfile.TemporaryDirectory() as own, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        keeper = Checkpoints(own, every=2)
+        shutil.copyfile(path, Path(own, "step-000000004.ssvi"))
+        try:
+            model = fit_of_a_checkpoint(name, keeper)
+        except (ValueError, FitError) as error:  # of another fit, or one whose numbers lead nowhere
+            raise ValueError(f"{path}: {error}") from error
+    if keeper.resumed_at is None:
+        if not any("is passed over" in str(warning.message) for warning in said) or not _as_ever(name, model):
+            raise RuntimeError("the fit began anew, and said nothing of it or ended otherwise than ever")
+        raise ValueError(f"{path}: passed over")
+
+
+@cache
+def _whole_fit(name: str) -> dict[str, Any]:
+    """Return what a fit without checkpoints ends with."""
+    from ssvi.files import Checkpoints
+
+    with tempfile.TemporaryDirectory() as own:
+        return dict(fit_of_a_checkpoint(name, Checkpoints(own, every=1_000))._state.parameters)
+
+
+def _as_ever(name: str, model: Any) -> bool:
+    return all(np.array_equal(lam, model._state.parameters[block]) for block, lam in _whole_fit(name).items())
 
 
 def _memory(name: str) -> int:

@@ -1,9 +1,15 @@
-"""Small files of every kind that is read, and ways to damage them."""
+"""Small files of every kind that is read, and ways to damage them.
+
+A checkpoint is a file like `LatentDirichletAllocation.checkpoint`: the model's name tells of which fit it is
+(`fit_of_a_checkpoint`).
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
+import struct
+import tempfile
 import warnings
 import zipfile
 from pathlib import Path
@@ -13,12 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 _WORDS = tuple(f"word{i}" for i in range(12))
+_MODELS = ("LatentDirichletAllocation", "BernoulliMixture", "GammaProcessNMF")
+_OWN = (".ssvi", ".checkpoint")  # files with a checksum of their own
+_ODD_NUMBERS = (0.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 1e308, -1e308, 1e-320, 1e-30, 1e30)
 _EDGES = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**63, 2**64 - 1)
 
 
 def write_samples(folder: Path) -> None:
     """Write one small file or more of every kind."""
-    counts = np.random.default_rng(0).poisson(0.6, (30, 12))
+    counts = _counts()
     texts = [" ".join(np.repeat(_WORDS, row)) for row in counts]
     _write_models(folder, counts)
     _write_lines(folder, counts, texts)
@@ -28,14 +37,34 @@ def write_samples(folder: Path) -> None:
 
 def _write_models(folder: Path, counts: npt.NDArray[np.int64]) -> None:
     import ssvi
+    from ssvi.files import Checkpoints
 
-    for name in ("LatentDirichletAllocation", "BernoulliMixture", "GammaProcessNMF"):
+    for name in _MODELS:
         data = (counts > 0).astype(int) if name == "BernoulliMixture" else counts
         getattr(ssvi, name)(3, max_iter=2, random_state=0).fit(data).save(folder / f"{name}.ssvi", _WORDS)
+        with tempfile.TemporaryDirectory() as own:
+            keeper = Checkpoints(own, every=2)
+            fit_of_a_checkpoint(name, keeper)
+            keeper.files()[0].replace(folder / f"{name}.checkpoint")
+
+
+def fit_of_a_checkpoint(name: str, keeper: Any) -> Any:
+    """Fit a model by six steps, from a checkpoint if there is one; return it."""
+    import ssvi
+
+    counts = _counts()
+    data = (counts > 0).astype(int) if name == "BernoulliMixture" else counts
+    settings = {"learning_method": "online", "batch_size": 10, "max_iter": 2, "verbose": 0, "early_stopping": True}
+    model = getattr(ssvi, name)(3, random_state=0, callbacks=[keeper], **settings)
+    return model.fit(data, X_val=data[:8])
+
+
+def _counts() -> npt.NDArray[np.int64]:
+    return np.random.default_rng(0).poisson(0.6, (30, 12))
 
 
 def _write_lines(folder: Path, counts: npt.NDArray[np.int64], texts: list[str]) -> None:
-    from ssvi.data.documents import Documents
+    from ssvi.batches.documents import Documents
     from ssvi.data.readers import Corpus, write_corpus
 
     corpus = Corpus(Documents.from_matrix(counts), _WORDS, None)
@@ -80,10 +109,45 @@ def _write_cells(folder: Path, counts: npt.NDArray[np.int64]) -> None:
         anndata.AnnData(counts.astype(np.float32)).write_h5ad(folder / "dense.h5ad", compression="gzip")
 
 
-def mutate(sample: Path, rng: np.random.Generator) -> bytes:
-    """Return a file with one to five changes; of a packed one, half the time inside and with fitting checksums."""
+def mutate(sample: Path, rng: np.random.Generator) -> tuple[bytes, bool]:
+    """Return a file with one to five changes, and whether they must be noticed, since its own checksum tells.
+
+    Of a packed file they are half the time inside, with fitting checksums; of one of ours they have a fitting checksum
+    half the time, and are a single flipped bit some of the time.
+    """
     content = sample.read_bytes()
     inside = rng.random() < 0.5
+    if sample.suffix in _OWN:
+        if inside:
+            return _sealed(_change(content, rng) if rng.random() < 0.5 else _change_numbers(content, rng)), False
+        changed = _flip(content, rng) if rng.random() < 0.3 else _change(content, rng)
+        return changed, changed != content
+    return _mutate_others(sample, content, rng, inside=inside), False
+
+
+def _sealed(content: bytes) -> bytes:
+    from ssvi.files.container import seal
+
+    return seal(content)
+
+
+def _change_numbers(content: bytes, rng: np.random.Generator) -> bytes:
+    """Put numbers that no fit finds in one to five places of the arrays, which follow the header."""
+    changed, start = bytearray(content), 8 + int.from_bytes(content[:8], "little")
+    for _ in range(int(rng.integers(1, 6))):
+        place = start + 8 * int(rng.integers((len(content) - start) // 8))
+        changed[place : place + 8] = struct.pack("<d", _ODD_NUMBERS[int(rng.integers(len(_ODD_NUMBERS)))])
+    return bytes(changed)
+
+
+def _flip(content: bytes, rng: np.random.Generator) -> bytes:
+    """Flip one bit."""
+    changed = bytearray(content)
+    changed[int(rng.integers(len(changed)))] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def _mutate_others(sample: Path, content: bytes, rng: np.random.Generator, *, inside: bool) -> bytes:
     if inside and sample.suffix == ".gz":
         return gzip.compress(_change(gzip.decompress(content), rng), 1, mtime=0)
     if inside and sample.suffix == ".npz":

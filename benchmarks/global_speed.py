@@ -18,7 +18,7 @@ from scipy import sparse
 from benchmarks.common import ALPHA, ETA, Report, arguments, in_turns, load
 from ssvi import engine
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi

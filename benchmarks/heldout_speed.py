@@ -1,6 +1,7 @@
 """Seconds that each held-out estimator takes on 1,000 documents at 100 topics, and what it says.
 
-Topics come from one pass of SSVI-A over 20,000 training documents.
+Topics come from one pass of SSVI-A over 20,000 training documents. Processor seconds are those of all threads together:
+other work on the machine does not change them much.
 
     python benchmarks/heldout_speed.py --jobs 2
 """
@@ -46,13 +47,14 @@ def main() -> None:
         topics = algorithm.topics(state)
         words = int(corpus.test.lengths().sum())
         print(f"{corpus.name}: {len(corpus.test):,} documents, {words:,} words, {options.topics} topics")
-        print(f"{'':30}{'score':>9}{'+-':>8}{'seconds':>9}")
+        print(f"{'':30}{'score':>9}{'+-':>8}{'seconds':>9}{'processor':>11}")
         for name, function in ESTIMATORS.items():
             function(topics, model.alpha, corpus.test.slice(0, 5), backend=backend)
-            started = time.perf_counter()
+            started, processor = time.perf_counter(), time.process_time()
             score = function(topics, model.alpha, corpus.test, backend=backend)
-            seconds = time.perf_counter() - started
-            print(f"{name:30}{score.mean:9.3f}{score.standard_error:8.3f}{seconds:9.1f}", flush=True)
+            seconds, processor = time.perf_counter() - started, time.process_time() - processor
+            figures = f"{score.mean:9.3f}{score.standard_error:8.3f}{seconds:9.1f}{processor:11.1f}"
+            print(f"{name:30}{figures}", flush=True)
 
 
 if __name__ == "__main__":

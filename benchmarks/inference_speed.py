@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.common import ALPHA, ETA, Report, arguments, load, seconds
 from benchmarks.peers import Gensim, ScikitLearn, Tomotopy
 from ssvi import LatentDirichletAllocation
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField
 

@@ -3,7 +3,10 @@
 Every round fits a model in a process with checkpoints, kills the process at a random moment and starts it again with
 --resume, up to three times, and then lets it end. The model file must then hold exactly what an uninterrupted fit has.
 After every kill, each checkpoint under its final name must be whole, and so must a model file, if there is one already.
-Every second fit of a model may stop early.
+Every second fit of a model may stop early. Before a fit goes on, something is done to its checkpoints half of the time:
+a bit of the last one is flipped, it is cut off, or a folder or a link that leads nowhere or to itself has the name of a
+later one. The fit must then go on from an earlier one, or anew. What is being written when a process is killed must not
+stay behind for ever.
 
     python -m benchmarks.kills --kills 200
 """
@@ -11,10 +14,12 @@ Every second fit of a model may stop early.
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +88,7 @@ def _until_it_ends(
     """
     (folder / "model.ssvi").unlink(missing_ok=True)
     met: list[bool] = []
+    spoilt: dict[Path, bytes] = {}
     while True:
         started = time.perf_counter()
         process = subprocess.Popen(_command(folder, variant, "model.ssvi", "checkpoints"))
@@ -92,21 +98,46 @@ def _until_it_ends(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            met.append(_has_whole_files(folder))
+            met.append(_has_whole_files(folder, spoilt))
+            spoilt |= _damage(folder / "checkpoints", rng)
             continue
         if process.returncode:
             raise SystemExit(f"a fit of {' '.join(variant)} ended with {process.returncode}")
+        if list((folder / "checkpoints").glob(".unfinished-*")):
+            raise SystemExit("a checkpoint that was never finished has stayed behind")
+        shutil.rmtree(folder / "checkpoints")  # with what was put there
         return met, seconds if met else min(seconds, time.perf_counter() - started)
 
 
-def _has_whole_files(folder: Path) -> bool:
-    """Read every file that has its final name, where an error is one that was half written; tell if there is any."""
-    files = Checkpoints(folder / "checkpoints").files()
+def _has_whole_files(folder: Path, spoilt: Mapping[Path, bytes]) -> bool:
+    """Read every file that has its final name, where an error is one that was half written; tell if there is any.
+
+    Those that were spoilt and are still as they were then are left out.
+    """
+    files = [path for path in Checkpoints(folder / "checkpoints").files() if path.read_bytes() != spoilt.get(path)]
     for path in files:
         container.read(path, "a whole checkpoint")
     if (folder / "model.ssvi").exists():
         ssvi.load(folder / "model.ssvi")
     return bool(files)
+
+
+def _damage(checkpoints: Path, rng: np.random.Generator) -> dict[Path, bytes]:
+    """Do something to a folder of checkpoints, or nothing; return the file that was spoilt, if any, and its content."""
+    way, files = int(rng.integers(10)), Checkpoints(checkpoints).files()
+    later = checkpoints / f"step-{10**8 + int(rng.integers(10**8)):09d}.ssvi"
+    if way < 2 and files:
+        content = bytearray(files[-1].read_bytes())
+        content[int(rng.integers(len(content)))] ^= 1 << int(rng.integers(8))
+        spoilt = bytes(content if way == 0 else content[: int(rng.integers(len(content)))])
+        files[-1].write_bytes(spoilt)
+        return {files[-1]: spoilt}
+    if way in (2, 3, 4) and checkpoints.is_dir():
+        if way == 2:
+            later.mkdir()
+        else:
+            later.symlink_to(checkpoints / "nowhere" / "file" if way == 3 else later)
+    return {}
 
 
 def _same(one: object, other: object) -> bool:

@@ -45,7 +45,7 @@ _ENGINE = """
 import numpy as np
 from ssvi import engine
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA

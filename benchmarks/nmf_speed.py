@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.decomposition import non_negative_factorization
 
 from ssvi.backends import Threads
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
 from ssvi.local_steps.gamma_process_nmf.gibbs import Gibbs
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField
 from ssvi.models.gamma_process_nmf import GammaProcessNMF

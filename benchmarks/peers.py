@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.common import ALPHA, ETA
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.typing import Array
 
 

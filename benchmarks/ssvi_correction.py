@@ -20,7 +20,7 @@ import numpy as np
 
 from ssvi import engine
 from ssvi.backends import Threads
-from ssvi.data import Documents
+from ssvi.batches import Documents
 from ssvi.evaluation import document_completion
 from ssvi.experiments import corpora
 from ssvi.families.dirichlet import Dirichlet

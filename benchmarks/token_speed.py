@@ -24,7 +24,7 @@ from benchmarks.common import ALPHA, ETA, Report, arguments, in_turns, load
 from benchmarks.peers import Tomotopy
 from ssvi import engine
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import Part

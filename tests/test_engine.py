@@ -3,7 +3,7 @@ import pytest
 
 from ssvi import engine, tasks
 from ssvi.backends import Threads
-from ssvi.data import Documents, minibatches
+from ssvi.batches import Documents, minibatches
 from ssvi.files.states import load_state, save_state
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi

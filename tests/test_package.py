@@ -7,7 +7,8 @@ import ssvi
 
 IMPORT_THE_CORE = """
 import importlib, pkgutil, sys, ssvi.engine, ssvi.files, ssvi.progress
-for part in ("families", "global_steps", "local_steps", "models", "backends", "data", "numerics", "evaluation"):
+parts = "families global_steps local_steps models backends data numerics evaluation testing"
+for part in parts.split():
     package = importlib.import_module(f"ssvi.{part}")
     for module in pkgutil.walk_packages(package.__path__, f"ssvi.{part}."):
         importlib.import_module(module.name)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from scipy import special
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 
 
 def log_topic_sequence_prior(assignment, alpha):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -13,13 +14,14 @@ import numpy as np
 
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.data.minibatches import minibatches
+from ssvi.batches.minibatches import minibatches
 from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
+from ssvi.states import check_parameters
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
 
@@ -156,6 +158,7 @@ class Fit:
     """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
 
     def __init__(self, problem: Problem, state: State) -> None:
+        check_parameters(problem.model.blocks(), state.parameters, state.totals)
         self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
         self._model = problem.model.at(state.hyperparameters)
@@ -174,6 +177,8 @@ class Fit:
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
         step_size = problem.schedule(number)
         views = self._views(batch, number)
+        for name, view in views.items():
+            _stop_at_nan(name, number, view.stats if isinstance(view, Part) else view)
         keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
         represented = _represented(problem, seen)
@@ -217,27 +222,36 @@ class Fit:
 
     def end(self) -> State:
         """Return the present state, complete."""
+        self._let_go()
         return replace(self.state(), parameters={name: store.lam() for name, store in self._stores.items()})
 
     def _let_go(self) -> None:
-        """Make the arrays of the last state if somebody has kept it: what they would be made of is about to change."""
+        """Make the arrays of the last state if somebody has kept it: the fit is about to change what they are of."""
         kept = self._shown()
         if kept is not None:
             kept.read()
 
 
 class Snapshot(Mapping[str, Array]):
-    """lambda of each block of a fit under way, read when it is first looked at."""
+    """lambda of each block of a fit under way, read when it is first looked at.
+
+    A copy of it, and what a pickle holds, is a dictionary of the arrays.
+    """
 
     def __init__(self, stores: Mapping[str, Store]) -> None:
         self._stores, self._arrays = stores, dict[str, Array]()
+        self._reading = threading.Lock()  # a callback may have handed the state to a thread, and the fit goes on
 
     def read(self) -> Mapping[str, Array]:
         """Return the arrays."""
-        if not self._arrays:
-            self._arrays = {name: store.lam() for name, store in self._stores.items()}
-            self._stores = {}
+        with self._reading:
+            if not self._arrays:
+                self._arrays = {name: store.lam() for name, store in self._stores.items()}
+                self._stores = {}
         return self._arrays
+
+    def __reduce__(self) -> tuple[type[dict[str, Array]], tuple[Mapping[str, Array]]]:
+        return dict, (self.read(),)
 
     def __getitem__(self, name: str) -> Array:
         return self.read()[name]
@@ -318,5 +332,14 @@ def stop_unless_finite(name: str, number: int, lam: Array) -> None:
         place = np.unravel_index(int(np.argmin(np.isfinite(lam))), lam.shape)
         raise FitError(
             f"block {name!r} has a value that is not finite after step {number} (first at {tuple(map(int, place))}): "
+            "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
+        )
+
+
+def _stop_at_nan(name: str, number: int, stats: Array) -> None:
+    """Raise a `FitError` if what the local step is to see of a block is NaN somewhere: it would make nonsense of it."""
+    if np.isnan(stats.sum()) and np.isnan(stats).any():  # the sum clears almost every view
+        raise FitError(
+            f"block {name!r} cannot be drawn from in step {number}, because a value of lambda has left its domain: "
             "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
         )

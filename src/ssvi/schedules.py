@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from ssvi.checks import is_number, require, require_count, require_not_negative, require_positive
+
 
 class Schedule(Protocol):
     """Anything that turns the number of a step, from 1, into a step size in (0, 1]."""
@@ -29,12 +31,9 @@ class PowerSchedule:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.decay >= 0:
-            raise ValueError(f"decay must be 0 or more, not {self.decay!r}.")
-        if not self.offset >= 0:
-            raise ValueError(f"offset must be 0 or more, not {self.offset!r}.")
-        if not self.scale > 0:
-            raise ValueError(f"scale must be positive, not {self.scale!r}.")
+        require_not_negative("decay", self.decay)
+        require_not_negative("offset", self.offset)
+        require_positive("scale", self.scale)
 
     def __call__(self, step: int) -> float:
         """Return rho^(t)."""
@@ -48,6 +47,7 @@ def whole_step_schedule(steps: int, decay: float = 0.75, offset: float = 0.0) ->
     remains: the fit explores. (In a mixture whose local step draws as well, SSVI-A is then a Gibbs sampler.) The rest
     averages.
     """
+    require_count("steps", steps)
     return PowerSchedule(decay, offset, (max(1.0, steps / 3) + offset) ** decay)
 
 
@@ -68,8 +68,7 @@ class ConstantSchedule:
     value: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.value <= 1:
-            raise ValueError(f"a step size must be in (0, 1], not {self.value!r}.")
+        require("value", self.value, lambda v: is_number(v) and 0 < v <= 1, "a step size, in (0, 1]")
 
     def __call__(self, step: int) -> float:
         """Return the value."""

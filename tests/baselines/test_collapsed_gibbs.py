@@ -9,7 +9,7 @@ from scipy import special
 
 from ssvi.baselines import CollapsedGibbsBernoulliMixture, collapsed_gibbs
 from ssvi.baselines.collapsed_gibbs import _statistics, sweep
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.numerics.random import derive_key
 
 ROWS = np.array([[1, 0], [1, 1], [0, 1], [0, 1]])

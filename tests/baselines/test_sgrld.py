@@ -8,7 +8,7 @@ from ssvi.backends import Threads
 from ssvi.backends.shards import shards
 from ssvi.baselines import Sgrld
 from ssvi.baselines.sgrld import langevin, langevin_schedule
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys, normal
 from ssvi.schedules import ConstantSchedule
@@ -105,9 +105,9 @@ def test_later_topics_weigh_more_in_the_mean():
     np.testing.assert_allclose(algorithm.mean_topics(state), (first + 2 * second + 3 * third) / 6)
 
 
-@pytest.mark.parametrize("bad", [{"first": 0.0}, {"first": 5.0}, {"delay": 0.0}])
+@pytest.mark.parametrize("bad", [{"first": 0.0}, {"first": 5.0}, {"delay": 0.0}, {"decay": -1.0}])
 def test_steps_that_make_no_sense_are_refused(bad):
-    with pytest.raises(ValueError, match="the first step must be above 0 and at most 1, and the delay positive"):
+    with pytest.raises(ValueError, match=f"{next(iter(bad))} must be a "):
         langevin_schedule(**bad)
 
 

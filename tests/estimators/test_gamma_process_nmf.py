@@ -207,3 +207,20 @@ def test_inverse_transform_wants_one_column_for_each_component():
     model = _nmf(max_iter=2, polish=0).fit(COUNTS)
     with pytest.raises(ValueError, match="X has 3 columns, and there are 8 components"):
         model.inverse_transform(np.ones((2, 3)))
+
+
+def test_entries_of_one_place_of_a_mask_add_up_before_they_are_true_or_false():
+    counts = np.random.default_rng(0).poisson(3.0, (20, 4))
+    mask = sparse.csr_array((np.array([2, -2, 1, 1]), np.array([0, 0, 1, 1]), np.array([0, 4] + [4] * 19)), (20, 4))
+    given, dense = (GammaProcessNMF(3, max_iter=2, random_state=0).fit(counts, mask=m) for m in (mask, mask.toarray()))
+    np.testing.assert_array_equal(given.components_, dense.components_)
+    assert mask.nnz == 4
+
+
+def test_unsound_masks_and_activations_are_refused():
+    counts, bad = np.ones((3, 3)), sparse.csr_array(np.eye(3))
+    model = GammaProcessNMF(3, max_iter=2, random_state=0).fit(counts)
+    bad.indices[1] = -1
+    for call in (lambda: model.fit(counts, mask=bad), lambda: model.inverse_transform(bad)):
+        with pytest.raises(ValueError, match=r"^the sparse matrix has an entry in column -1, and it has 3 columns: "):
+            call()

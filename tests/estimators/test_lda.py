@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from ssvi import LatentDirichletAllocation, engine, tasks
 from ssvi.backends import shards
-from ssvi.data import minibatches
+from ssvi.batches import minibatches
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
@@ -323,6 +323,8 @@ BAD_PARAMETERS = [
     ({"n_components": 2.5}, "n_components must be an integer"),
     ({"n_components": True}, "n_components must be an integer"),
     ({"doc_topic_prior": 0.0}, "doc_topic_prior must be a positive number"),
+    ({"doc_topic_prior": 1e39}, r"doc_topic_prior must be a positive number from 1e-10 to 1e\+10, or 4 .*, not 1e\+39"),
+    ({"doc_topic_prior": [0.1, 0.1, 0.1, 1e-50]}, "doc_topic_prior must be .* from 1e-10"),
     ({"doc_topic_prior": [0.1, 0.1]}, "doc_topic_prior must be .* or 4 of them"),
     ({"doc_topic_prior": float("nan")}, "doc_topic_prior"),
     ({"topic_word_prior": -1.0}, "topic_word_prior must be a positive number, not -1.0"),

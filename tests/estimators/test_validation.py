@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.estimators.loop import Plan
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files import Checkpoints

@@ -3,7 +3,7 @@ import pytest
 from gensim.corpora import Dictionary
 from gensim.models.coherencemodel import CoherenceModel
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation import coherence
 
 RNG = np.random.default_rng(0)

@@ -3,7 +3,7 @@ import pytest
 from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation.document_completion import document_completion, split_documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.local_steps.lda.gibbs import Gibbs

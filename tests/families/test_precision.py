@@ -197,10 +197,8 @@ def test_extreme_parameters_stay_finite(family):
 def test_an_ill_conditioned_scatter_keeps_its_fisher_solve():
     """S of condition 10^12: fisher_solve gives back a step from the change of E[t] along it, in closed form."""
     family, scatter = Wishart(3), np.diag([1e-6, 1.0, 1e6])
-    lam, step = (
-        family.natural(scatter, np.array(5.0)),
-        np.array([[3e-7, 1e-4, 0.2], [1e-4, 0.5, 300.0], [0.2, 300.0, 2e5]]),
-    )
+    lam = family.natural(scatter, np.array(5.0))
+    step = np.array([[3e-7, 1e-4, 0.2], [1e-4, 0.5, 300.0], [0.2, 300.0, 2e5]])
     inverse = np.diag(1 / np.diag(scatter))
     change = 2.5 * inverse @ step @ inverse - 0.5 * 0.3 * inverse  # nu/2 S^-1 dS S^-1 - S^-1 dnu / 2
     curvature = special.polygamma(1, [2.5, 2.0, 1.5]).sum() / 4
@@ -212,18 +210,18 @@ def test_an_ill_conditioned_scatter_keeps_its_fisher_solve():
 @pytest.mark.parametrize("family", [Wishart(3), NormalWishart(3), MatrixNormalWishart(3, 2)], ids=repr)
 def test_each_boundary_of_the_domain(family):
     """S singular or indefinite, nu at D - 1, and K singular; each from inside by a hair and from outside."""
-    good = family._split(family.examples(np.random.default_rng(0))[0])
-    joint = family._joint(family._merge(good)[None])[0]
+    good = family._layout.split(family.examples(np.random.default_rng(0))[0])
+    joint = family._layout.joint(family._layout.merge(good)[None])[0]
     q = family.inputs
     shift = np.zeros_like(good.outputs)
     shift[2, 2] = np.linalg.cholesky(joint)[-1, -1] ** 2  # takes S's last pivot to 0
     for share, inside in ((0.999, True), (1.001, False)):
-        assert family.in_domain(family._merge(good._replace(outputs=good.outputs - share * shift))) == inside
+        assert family.in_domain(family._layout.merge(good._replace(outputs=good.outputs - share * shift))) == inside
     for degrees, inside in ((2.0 + 1e-9, True), (2.0, False), (-1.0, False)):
-        assert family.in_domain(family._merge(good._replace(degrees=np.array(degrees)))) == inside
+        assert family.in_domain(family._layout.merge(good._replace(degrees=np.array(degrees)))) == inside
     if q:
-        assert not family.in_domain(family._merge(good._replace(inputs=np.zeros((q, q)))))
-        assert not family.in_domain(family._merge(good._replace(inputs=-good.inputs)))
+        assert not family.in_domain(family._layout.merge(good._replace(inputs=np.zeros((q, q)))))
+        assert not family.in_domain(family._layout.merge(good._replace(inputs=-good.inputs)))
 
 
 def test_normals_and_gammas_of_a_row_are_independent():

@@ -55,7 +55,7 @@ def main():
     with pytest.raises(OSError, match="No space left on device"):
         fitted.save(disk / "model.ssvi")
     assert (disk / "model.ssvi").read_bytes() == before
-    assert not list(disk.rglob("*.partial"))
+    assert not list(disk.rglob(".unfinished-*"))
 
     (disk / "ballast").unlink()
     resumed = model(keeper).fit(COUNTS)

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 import ssvi
-from ssvi.files.models import SCHEMA, estimators
+from ssvi.files.container import SCHEMA
+from ssvi.files.models import estimators
 
 FOLDER = Path(__file__).parent / "golden"
 

@@ -1,5 +1,6 @@
 import contextlib
 import errno
+import json
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 import ssvi
 from ssvi import BernoulliMixture, LatentDirichletAllocation
-from ssvi.files import Checkpoints
+from ssvi.files import Checkpoints, container
 from ssvi.files.models import estimators
 
 ESTIMATORS = [kind.__name__ for kind in estimators().values()]
@@ -76,6 +77,94 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path):
         model.fit(COUNTS)
     assert model.callbacks[0].resumed_at == 18
     np.testing.assert_array_equal(model.components_, whole.components_)
+
+
+def _resume(folder, name="LatentDirichletAllocation"):
+    """Fit with the checkpoints of a folder; return the model, where it began, and what was said."""
+    model = _model(name, folder)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model.fit(_data(name))
+    return model, model.callbacks[0].resumed_at, [str(warning.message) for warning in seen]
+
+
+@pytest.fixture
+def cut(tmp_path):
+    """A folder with the checkpoints of steps 6 and 9 of a fit that was cut, and what it would have come to."""
+    with pytest.raises(PowerCutError):
+        _model("LatentDirichletAllocation", tmp_path, last_step=11).fit(COUNTS)
+    return tmp_path, _model("LatentDirichletAllocation").fit(COUNTS)
+
+
+def test_a_flipped_bit_is_noticed_and_the_result_is_the_same(cut):
+    folder, whole = cut
+    last = folder / "step-000000009.ssvi"
+    content = bytearray(last.read_bytes())
+    content[-5] ^= 1
+    last.write_bytes(bytes(content))
+    model, resumed_at, (said,) = _resume(folder)
+    assert resumed_at == 6
+    assert "step-000000009.ssvi is passed over" in said
+    assert "it was damaged after it was written (its checksum does not fit)" in said
+    np.testing.assert_array_equal(model.components_, whole.components_)
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, np.nan, np.inf])
+@pytest.mark.parametrize("shape", [(3, 12), (3,)])
+def test_numbers_outside_the_domain_neither_hang_a_fit_nor_change_it(cut, value, shape):
+    """In lambda, its totals or the prior of topics, with a checksum that fits."""
+    folder, whole = cut
+    last = folder / "step-000000009.ssvi"
+    text, arrays = container.read(last, "a checkpoint")
+    for name, array in arrays.items():
+        if array.shape == shape:
+            arrays[name] = array.copy()
+            arrays[name].flat[1] = value
+    container.write(last, text, arrays)
+    model, resumed_at, (said,) = _resume(folder)
+    assert resumed_at == 6
+    assert "step-000000009.ssvi is passed over: " in said
+    np.testing.assert_array_equal(model.components_, whole.components_)
+
+
+def test_checkpoints_of_before_there_were_checksums_are_read(cut):
+    from safetensors.numpy import save
+
+    folder, whole = cut
+    last = folder / "step-000000009.ssvi"
+    text, arrays = container.read(last, "a checkpoint")
+    old = {"kind": text.pop("kind"), "schema": 1} | {name: text[name] for name in ("fingerprint", "fitted")}
+    last.write_bytes(save(arrays, {"ssvi": json.dumps(old)}))
+    model, resumed_at, said = _resume(folder)
+    assert (resumed_at, said) == (9, [])
+    np.testing.assert_array_equal(model.components_, whole.components_)
+
+
+def test_what_only_has_a_checkpoints_name_is_passed_over(cut):
+    folder, whole = cut
+    (folder / "step-000000018.ssvi").mkdir()
+    (folder / "step-000000030.ssvi").mkdir()
+    (folder / "step-000000031.ssvi").symlink_to(folder / "nothing" / "there")
+    (folder / "step-000000032.ssvi").symlink_to(folder / "step-000000032.ssvi")
+    model, resumed_at, said = _resume(folder)
+    assert resumed_at == 9
+    assert [line.split(" is passed over: ")[0][-8:-5] for line in said[:4]] == ["032", "031", "030", "018"]
+    assert "step 18 could not be written" in said[4]  # there is a folder in its place
+    assert len(said) == 5
+    np.testing.assert_array_equal(model.components_, whole.components_)
+    assert [path.name for path in model.callbacks[0].files()] == ["step-000000015.ssvi", "step-000000020.ssvi"]
+    model.callbacks[0].clear()
+    assert len(os.listdir(folder)) == 4
+
+
+def test_files_of_no_use_with_late_names_do_not_push_out_those_of_the_fit(cut):
+    folder, _ = cut
+    for step in (700, 800, 900):
+        (folder / f"step-000000{step}.ssvi").write_text("nothing")
+    with pytest.raises(PowerCutError), pytest.warns(RuntimeWarning, match="is passed over"):
+        _model("LatentDirichletAllocation", folder, last_step=17).fit(COUNTS)
+    _, resumed_at, _ = _resume(folder)
+    assert resumed_at == 15
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_anything_else_is_refused(value):
     [
         ({"object": "os.system", "fields": {"command": "true"}}, "unknown kind 'os.system'"),
         ({"object": "state", "fields": {"nonsense": 1}}, "its state is not complete"),
-        ({"object": "local_step/lda/gibbs", "fields": {"sweeps": 0}}, "kept must be from 1 to sweeps = 0"),
+        ({"object": "local_step/lda/gibbs", "fields": {"sweeps": 0}}, "sweeps must be an integer of 1 or more, not 0"),
         ({"array": "array_7"}, "none of the known forms"),
         ({"strings": ["a", 1]}, "a list of strings with something else"),
         ({"number": "1e5"}, "none of the known forms"),

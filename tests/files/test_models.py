@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 import ssvi
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
 from ssvi.files import container
-from ssvi.files.models import SCHEMA, describe, estimators
+from ssvi.files.container import SCHEMA
+from ssvi.files.models import describe, estimators
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
 
@@ -129,17 +130,30 @@ def test_describe_says_what_a_file_is(fitted, tmp_path):
     assert about["versions"]["ssvi"] == ssvi.__version__
 
 
+@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_files_of_every_schema_stay_readable(name):
+def test_files_of_every_schema_stay_readable(name, schema):
     """Written once by `python tests/files/make_golden.py`, and never again."""
-    expected = json.loads((GOLDEN / f"{name}-1.json").read_text())
-    loaded = ssvi.load(GOLDEN / f"{name}-1.ssvi")
+    expected = json.loads((GOLDEN / f"{name}-{schema}.json").read_text())
+    loaded = ssvi.load(GOLDEN / f"{name}-{schema}.ssvi")
     assert type(loaded).__name__ == name
     assert loaded.vocabulary_.tolist() == expected["vocabulary"]
     for block, lam in loaded._state.parameters.items():
         np.testing.assert_array_equal(lam, np.array(expected["parameters"][block]))
     assert len(loaded.history_) == expected["steps"]
     _predict(loaded, (COUNTS > 0).astype(int))
+
+
+def _fitted_of(text):
+    return text["fitted"]["mapping"]
+
+
+def _spoil(arrays, shape, value):
+    """Put a value at the beginning of every array of a shape."""
+    for name, array in arrays.items():
+        if array.shape == shape and array.dtype.kind == "f":
+            arrays[name] = array.copy()
+            arrays[name].flat[0] = value
 
 
 def _change(path, change):
@@ -153,7 +167,7 @@ def _change(path, change):
     ("change", "fault"),
     [
         (lambda text, _: text.update(kind="state"), "it is a file of the kind 'state'"),
-        (lambda text, _: text.update(schema=99), r"its schema is 99, and this version of ssvi .* knows 1"),
+        (lambda text, _: text.update(schema=99), r"its schema is 99, and this version of ssvi .* knows 2"),
         (lambda text, _: text.update({"class": "os"}), "its class is 'os', which ssvi has not"),
         (lambda text, _: text.pop("fitted"), "'fitted'"),
         (lambda text, _: text["parameters"]["mapping"].update(evil=1), "has not: evil"),
@@ -166,8 +180,29 @@ def _change(path, change):
         (lambda text, _: text["fitted"]["mapping"].update(_state=3), "it holds a int where a state should be"),
         (
             lambda _, arrays: arrays.update({name: -array for name, array in arrays.items() if array.ndim == 2}),
-            "not positive|must be",
+            "outside the domain|must be|is a ndarray of another form",
         ),
+        (
+            lambda text, _: _fitted_of(text).update(feature_names_in_={"strings": ["a", "b"]}),
+            "has 2 words, and the model",
+        ),
+        (lambda text, _: _fitted_of(text).update(feature_names_in_=7), "its feature_names_in_ is a int and no list"),
+        (lambda text, _: _fitted_of(text).update(feature_names_in_=[1] * 12), "something in it that is no word"),
+        (lambda text, _: _fitted_of(text).update(vocabulary_="abcdefghijkl"), "the vocabulary is a str and no list"),
+        (lambda text, _: _fitted_of(text).update(n_iter_=-1), "its n_iter_ is -1, not a whole number"),
+        (lambda text, _: _fitted_of(text).update(random_state_=True), "its random_state_ is True, not a whole number"),
+        (lambda text, _: _fitted_of(text).update(bound_="high"), "its bound_ is 'high', not a number"),
+        (lambda text, _: _fitted_of(text).update(converged_=3), "its converged_ is 3, not True or False"),
+        (lambda text, _: _fitted_of(text).update(scores_=[[1.0, {"number": "nan"}]]), "its scores are not pairs"),
+        (lambda text, _: _fitted_of(text).update(topic_word_prior_=0), "its topic_word_prior_ is 0, not a positive"),
+        (lambda text, _: _fitted_of(text).update(doc_topic_prior_=0.5), "its doc_topic_prior_ is 0.5, not a row of"),
+        (lambda text, _: _fitted_of(text).update(local_step_="guess"), "its local_step_ is 'guess', not the name"),
+        (lambda text, _: _fitted_of(text).update(_n_words=11), "its _n_words is 11, and it has 12 columns"),
+        (lambda text, _: _fitted_of(text).update(perplexity_history_=[-1]), "is \\[-1\\], not a list of perplexities"),
+        (lambda text, _: _fitted_of(text).pop("history_"), "it has no history_"),
+        (lambda text, _: text["parameters"]["mapping"].update(batch_size="all"), "batch_size must be an integer"),
+        (lambda _, arrays: _spoil(arrays, (3, 12), np.nan), r"block 'topics' of the state has nan at \(0, 0\)"),
+        (lambda _, arrays: _spoil(arrays, (2,), np.inf), "its history is not one of steps"),
     ],
 )
 def test_files_that_do_not_fit_together_are_refused(tmp_path, change, fault):
@@ -184,8 +219,46 @@ def test_a_header_that_claims_too_much_is_refused(tmp_path):
         ssvi.load(tmp_path / "bomb")
 
 
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda text: text.update(inverse_scale_=-1.0), "its inverse_scale_ is -1.0, not a positive number"),
+        (
+            lambda text: text["_fitted"]["mapping"].update(inverse_scale=0),
+            "the 'inverse_scale' that it was fitted with",
+        ),
+        (lambda text: text["_fitted"]["mapping"].update(colour=1.0), "the 'colour' that it was fitted with is 1.0"),
+        (lambda text: text.update(_fitted=3), "'int' object"),
+    ],
+)
+def test_what_a_factorisation_was_fitted_with_is_checked(tmp_path, change, fault):
+    model, _ = _fitted("GammaProcessNMF")
+    model.save(tmp_path / "model.ssvi")
+    _change(tmp_path / "model.ssvi", lambda text, _: change(_fitted_of(text)))
+    with pytest.raises(ValueError, match=rf"model\.ssvi is not a saved model: .*{fault}"):
+        ssvi.load(tmp_path / "model.ssvi")
+
+
+def test_snapshots_are_checked(tmp_path):
+    model, _ = _fitted("BernoulliMixture", snapshots=2, learning_method="online")
+    assert model._snapshots
+    weights, means = model._snapshots[0]
+    for wrong in ([(weights, means[:, :-1])], [(weights, 2 * means)], [(weights,)], [3.0]):
+        model._snapshots = wrong
+        model.save(tmp_path / "model.ssvi")
+        with pytest.raises(ValueError, match=r"is not a saved model: (its snapshots are not pairs|object of type)"):
+            ssvi.load(tmp_path / "model.ssvi")
+
+
+def test_the_same_model_has_the_same_bytes(tmp_path):
+    model, _ = _fitted("LatentDirichletAllocation")
+    for name in ("a", "b"):
+        model.save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 def test_mutated_files_are_read_or_refused(fitted, tmp_path):
-    """Bytes changed, cut out, doubled or cut off: a model or a `ValueError`, nothing else."""
+    """Bytes changed, cut out, doubled or cut off, and a checksum made to fit: a model or a `ValueError`."""
     model, _ = fitted
     path = tmp_path / "model.ssvi"
     model.save(path)
@@ -204,7 +277,7 @@ def test_mutated_files_are_read_or_refused(fitted, tmp_path):
             else:
                 del content[at:]
             content = content or bytearray(b" ")
-        path.write_bytes(bytes(content))
+        path.write_bytes(container.seal(bytes(content)))
         try:
             ssvi.load(path)
         except ValueError as error:

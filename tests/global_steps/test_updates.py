@@ -127,7 +127,7 @@ def test_the_correction_is_softened_by_shape(family):
 
 @pytest.mark.parametrize("name", ["softening", "correction_sweeps"])
 def test_negative_settings_are_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be 0 or more"):
+    with pytest.raises(ValueError, match=f"{name} must be a number of 0 or more"):
         Ssvi(**{name: -1.0})
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ssvi import engine
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 
 ROWS = (np.random.default_rng(0).uniform(size=(40, 12)) < 0.3).astype(int)

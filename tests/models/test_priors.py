@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ssvi import engine
+from ssvi import engine, files
 from ssvi.families.gaussian import Gaussian
 from ssvi.global_steps.map import Map
 from ssvi.global_steps.mean_field import MeanField
@@ -46,7 +46,7 @@ class Observe(LocalStep):
     def run(self, model, prepared, start, stop, keys):
         own = prepared[start:stop]
         statistics = np.stack([own.sum(axis=0), np.full(own.shape[1], float(len(own)))], axis=-1)
-        return LocalResult({"means": statistics, **model.nothing()}, np.zeros((stop - start, 1)))
+        return LocalResult({"means": statistics, **model.nothing()})
 
 
 @dataclass(frozen=True)
@@ -183,10 +183,11 @@ def test_a_learned_hyperparameter_ends_at_its_maximum_likelihood():
     np.testing.assert_allclose(state.parameters["means"][:, 1], 40 + 1 / best)
 
 
-def test_a_fit_that_learns_can_be_taken_up_again():
+def test_a_fit_that_learns_can_be_taken_up_again(tmp_path):
     model, problem = _scale_problem(PowerSchedule(0.6, 1.0))
     whole = engine.run(problem, engine.init(model, 0), Rows(Y), sweeps=4, batch_size=10)
     half = engine.run(problem, engine.init(model, 0), Rows(Y), sweeps=2, batch_size=10)
-    again = engine.run(problem, half, Rows(Y), sweeps=4, batch_size=10)
+    files.save_state(half, tmp_path / "half")
+    again = engine.run(problem, files.load_state(tmp_path / "half"), Rows(Y), sweeps=4, batch_size=10)
     np.testing.assert_array_equal(again.parameters["means"], whole.parameters["means"])
     assert again.hyperparameters == whole.hyperparameters

@@ -65,3 +65,9 @@ def test_a_weight_of_zero_gets_nothing():
     for count in (3, 500):
         _split(count, weights, room_for(10), np.uint64(7), tallies)
     assert not tallies[:, ::2].any()
+
+
+def test_a_probability_that_is_nan_ends():
+    out = np.ones(5, dtype=np.int64)
+    _draw(1_000, np.nan, np.uint64(1), out)
+    assert out.tolist() == [0] * 5

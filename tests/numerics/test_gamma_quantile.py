@@ -131,3 +131,11 @@ def test_array_form():
     out = np.empty(3)
     log_quantile_derivative_into(shapes, log_x, out)
     assert out.tolist() == [log_quantile_derivative(s, x) for s, x in zip(shapes, log_x, strict=True)]
+
+
+@pytest.mark.parametrize("shape", [np.nan, -0.5, -5.0, -1e300, -np.inf, np.inf, 2.0])
+@pytest.mark.parametrize("log_x", [np.nan, -np.inf, -1.0, 3.0, np.inf])
+def test_no_shape_and_no_value_takes_for_ever(shape, log_x):
+    value = log_quantile_derivative(shape, log_x)
+    if np.isnan(shape) or np.isnan(log_x):
+        assert np.isnan(value)

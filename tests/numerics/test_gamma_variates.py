@@ -58,3 +58,28 @@ def test_a_batch_of_mixed_shapes_has_the_right_means_and_no_memory():
     assert np.abs(score.mean(axis=0)).max() < 5 / np.sqrt(2_000)
     neighbours = (score[:, 1:] * score[:, :-1]).mean(axis=0)
     assert np.abs(neighbours).max() < 5 / np.sqrt(2_000)
+
+
+@METHODS
+@pytest.mark.parametrize("shape", [np.nan, 0.0, -0.0, -1e-300, -0.3, -0.9, -1.0, -7.5, -1e300, np.inf, -np.inf])
+def test_a_shape_that_there_is_not_gives_nan_and_ends(shape, method):
+    assert np.isnan(_draws(shape, method, size=2_000)).all()
+
+
+@METHODS
+def test_shapes_that_there_are_not_leave_the_others_alone(method):
+    shapes = np.exp(np.random.default_rng(4).uniform(-3, 3, (2, 700)))
+    spoilt = shapes.copy()
+    spoilt[:, ::7] = [[np.nan], [-2.0]]
+    results = []
+    for given in (shapes, spoilt):
+        out = np.empty_like(given)
+        if method == "rows":
+            for column in range(given.shape[1]):  # a stream each, because one that is no draw takes nothing from it
+                log_gamma_rows(given[:, [column]], derive_keys(column, 2), out[:, column : column + 1])
+        else:
+            log_gamma_batch(given.ravel(), np.uint64(3), out.reshape(-1))
+        results.append(out)
+    assert np.isnan(results[1][:, ::7]).all()
+    kept = np.arange(700) % 7 != 0
+    np.testing.assert_array_equal(results[1][:, kept], results[0][:, kept])

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 from numba import types
+from numba.extending import intrinsic
 
-from ssvi.numerics.compile import intrinsic, kernel
-from ssvi.numerics.simd import LINE, WIDTH, VectorCode, aligned_zeros, pack_half, prefetch
+from ssvi.numerics.compile import kernel
+from ssvi.numerics.simd import LINE, SMALLEST_PACKED, WIDTH, VectorCode, aligned_zeros, pack, pack_in_python, prefetch
 
 
 @intrinsic
@@ -14,7 +15,7 @@ def _gather_once(_typing, values, places, result):
             context.make_array(kind)(context, builder, array).data
             for kind, array in zip(signature.args, arguments, strict=True)
         )
-        gather = code.gather if signature.args[0].dtype == signature.args[2].dtype else code.gather_half
+        gather = code.gather if signature.args[0].dtype == signature.args[2].dtype else code.gather_packed
         code.store(gather(source, numbers), target)
         return context.get_dummy_value()
 
@@ -27,8 +28,8 @@ def _gather(values, places, result):
 
 
 @kernel
-def _pack(values, halves):
-    pack_half(values, halves)
+def _pack(values, packed):
+    pack(values, packed)
 
 
 @kernel
@@ -47,19 +48,31 @@ def test_gather_is_indexing(dtype):
         np.testing.assert_array_equal(result, values[places])
 
 
-def test_half_precision_is_numpys_own():
-    """Normal, subnormal and vanishing numbers, and what is gathered back."""
+def _rounded(values):
+    """Eleven significant bits, ties to even, by NumPy's own arithmetic of doubles."""
+    fractions, exponents = np.frexp(np.maximum(values.astype(float), SMALLEST_PACKED))
+    return np.ldexp(np.rint(fractions * 2.0**11), exponents - 11)
+
+
+def test_packed_numbers_have_eleven_bits_down_to_the_smallest():
+    """Numbers of all sizes, ties, both ends, what is below, and what is gathered back."""
     rng = np.random.default_rng(1)
-    values = np.exp(rng.uniform(-25, 0, (30, 2 * WIDTH))).astype(np.float32)
-    expected, halves = values.astype(np.float16), aligned_zeros(values.shape, np.uint16)
-    before = values.astype(float)
-    _pack(values, halves)
-    np.testing.assert_array_equal(halves, expected.view(np.uint16))
-    np.testing.assert_array_equal(values, expected.astype(np.float32))
-    assert np.all(np.abs(values - before) <= np.maximum(before * 2.0**-11, 3e-8))
-    places, result = rng.integers(halves.size - 1, size=WIDTH).astype(np.uint32), np.zeros(WIDTH, np.float32)
-    _gather(halves.reshape(-1), places, result)
-    np.testing.assert_array_equal(result, expected.reshape(-1)[places].astype(np.float32))
+    values = np.exp(rng.uniform(-50, 0, (30, 2 * WIDTH))).astype(np.float32)
+    values[0] = np.ldexp((2 * np.arange(2 * WIDTH) + 2049) / 4096, -np.arange(2 * WIDTH))  # half way between two
+    values[1, :6] = [1.0, np.nextafter(np.float32(1), np.float32(0)), SMALLEST_PACKED, 1e-20, 1e-42, 0.0]
+    expected, packed = _rounded(values), aligned_zeros(values.shape, np.uint16)
+    before, again, plainly = values.astype(float), values.copy(), packed.copy()
+    pack_in_python(again, plainly)
+    _pack(values, packed)
+    np.testing.assert_array_equal(plainly, packed)
+    np.testing.assert_array_equal(again, values)
+    np.testing.assert_array_equal(values, expected)
+    assert np.all(np.abs(values - before) <= np.maximum(before * 2.0**-11, SMALLEST_PACKED))
+    as_half = before >= 2.0**-14  # where half precision has all its bits, it is the same
+    np.testing.assert_array_equal(values[as_half], before.astype(np.float16)[as_half])
+    places, result = rng.integers(packed.size - 1, size=WIDTH).astype(np.uint32), np.zeros(WIDTH, np.float32)
+    _gather(packed.reshape(-1), places, result)
+    np.testing.assert_array_equal(result, expected.reshape(-1)[places])
 
 
 def test_prefetch_changes_nothing():

@@ -55,3 +55,9 @@ def test_exponential_of_digamma_agrees_with_scipy():
     cut = np.empty(len(GRID))
     exp_digamma_array(GRID, shift, 1e-3, cut, np.empty(len(GRID)))
     np.testing.assert_array_equal(cut, np.where(ours > 1e-3, ours, 0.0))
+
+
+def test_arguments_that_the_recurrence_cannot_raise_are_nan():
+    for function in (digamma, trigamma, tetragamma):
+        for x in (-1e-3, -2.5, -1e17, -np.inf, np.nan):
+            assert np.isnan(function(x))

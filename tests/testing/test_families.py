@@ -7,6 +7,7 @@ from ssvi.families.base import ExponentialFamily
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.draws import Draw
 from ssvi.families.gamma import Gamma
+from ssvi.families.wishart import Wishart
 from ssvi.testing import check_family
 
 
@@ -71,6 +72,11 @@ class DomainTakesInfinity(Gamma):
         return (lam > 0).all(axis=-1)
 
 
+class ForgetsTheRamp(Gamma):
+    def corrected(self, lam, draw, x, ramp=1.0, softening=0.0):
+        return super().corrected(lam, draw, x, 1.0, softening)
+
+
 class WrongDivergence(Gamma):
     def negative_divergence(self, lam, prior):
         return 1.01 * super().negative_divergence(lam, prior)
@@ -102,13 +108,14 @@ class Underflows(Gamma):
         (ProjectionLeavesTheDomain, "project leaves rows .* outside the domain"),
         (ProjectionForgetsToCount, "project counts 0 moves"),
         (ProjectionHidesNan, "project hides a row of NaN"),
-        (DrawIgnoresItsKey, "draw of two rows with one key differs"),
-        (DrawIsTheSameForAllKeys, "not mean_stats|draw ignores its key"),
+        (DrawIgnoresItsKey, "draw ignores its key: two rows with one key differ"),
+        (DrawIsTheSameForAllKeys, "draw ignores its key: 1 different rows"),
         (DrawFromAnotherShape, "the mean of draws' t is not mean_stats"),
         (MeanIsNotTheGradient, "mean_stats is not the gradient of log_normalizer"),
         (ModeIsTheMean, "mode_stats"),
         (DomainByCoordinate, "in_domain must give one truth value a row"),
         (DomainTakesInfinity, "in_domain says yes although .* inf"),
+        (ForgetsTheRamp, r"corrected is not x \+ k \(V x - x\)"),
         (WrongDivergence, "negative_divergence is not"),
         (RowsLeak, "mean_stats of rows with two leading axes differs"),
         (WritesIntoLambda, "writes into its arguments"),
@@ -121,6 +128,17 @@ def test_a_broken_family_is_caught(family, fault):
     with pytest.raises(AssertionError, match=fault) as caught:
         check_family(family())
     assert str(caught.value).startswith(f"{family.__name__}(): ")
+
+
+def test_a_domain_that_is_too_large_is_caught():
+    """nu > 0 where it must be over D - 1 = 1: digamma has a pole between, beyond which E[t] is too large."""
+
+    class DomainIsTooLarge(Wishart):
+        def in_domain(self, lam):
+            return super().in_domain(lam + np.eye(4)[3])
+
+    with pytest.raises(AssertionError, match="in_domain says yes too far out"):
+        check_family(DomainIsTooLarge(2))
 
 
 def test_a_sound_family_of_ones_own_passes_with_any_seed():

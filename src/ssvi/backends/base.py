@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from ssvi.backends.workers import Workers
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep
@@ -18,6 +18,7 @@ from ssvi.typing import Array
 class Backend(ABC):
     """A place where local steps run. Results are the same to the last bit on each; see `ssvi.backends.shards`."""
 
+    name: ClassVar[str]
     workers: Workers
     """Threads of this process, for what is done to lambda."""
 
@@ -39,5 +40,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def map_local(self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys) -> Array:
+    def map_local(
+        self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys
+    ) -> dict[str, Array]:
         """Run a local step for what it finds on each group, and let eta-hat go."""

@@ -6,7 +6,7 @@ shards: so the result is the same to the last bit wherever it is computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
+from ssvi.typing import Array
 
 _MOST_SHARDS = 16
 _FEWEST_GROUPS = 128  # with fewer cheap groups than these a shard's fixed cost would show
@@ -47,7 +48,12 @@ def sum_in_order(results: Iterator[LocalResult]) -> LocalResult:
             totals[name] += value
         locals_.append(result.local)
         bound = None if bound is None or result.bound is None else bound + result.bound
-    return LocalResult(totals, np.concatenate(locals_), bound)
+    return LocalResult(totals, join_local(locals_), bound)
+
+
+def join_local(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """Put together what was found on the groups of consecutive shards."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _accumulator(value: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.backends.shards import cut_views, shards, sum_in_order, whole_result
+from ssvi.backends.shards import cut_views, join_local, shards, sum_in_order, whole_result
 from ssvi.backends.workers import Workers
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep
 from ssvi.numerics.random import Keys
@@ -20,6 +19,8 @@ from ssvi.typing import Array
 
 class Threads(Backend):
     """Shards on `n_jobs` threads: None is 1, and -1 is one for each processor, as scikit-learn has it."""
+
+    name = "threads"
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.workers = Workers(n_jobs)
@@ -44,14 +45,16 @@ class Threads(Backend):
         result = local_step.finish(model, prepared, total)
         return result if cut is views else whole_result(result, views, cut)
 
-    def map_local(self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys) -> Array:
+    def map_local(
+        self, local_step: LocalStep, model: Any, views: Mapping[str, Any], batch: Batch, keys: Keys
+    ) -> dict[str, Array]:
         """Run a local step for what it finds on each group, and let eta-hat go."""
         prepared = local_step.prepare(model, cut_views(local_step, views, batch), batch, self.workers.each)
 
-        def run(shard: slice) -> Array:
+        def run(shard: slice) -> Mapping[str, Array]:
             return local_step.local(model, prepared, shard.start, shard.stop, keys[shard])
 
-        return np.concatenate(self.workers.each(run, shards(batch.costs())))
+        return join_local(self.workers.each(run, shards(batch.costs())))
 
     def _run_shards(
         self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.local_steps.bernoulli_mixture.common import add_rows
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs

@@ -21,7 +21,8 @@ import numpy as np
 
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
+from ssvi.checks import is_number, require, require_not_negative, require_positive
 from ssvi.engine import Info, State, Steps, stop_unless_finite
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
@@ -50,8 +51,9 @@ def langevin(theta: Array, counts: Array, eta: float, step_size: float, keys: Ke
 
 def langevin_schedule(first: float = 0.01, delay: float = 1000.0, decay: float = 0.6) -> PowerSchedule:
     """Return epsilon_t = first (1 + t / delay)^-decay, the form of Patterson and Teh's step sizes."""
-    if not (0 < first <= 1 and delay > 0):
-        raise ValueError(f"the first step must be above 0 and at most 1, and the delay positive, not {first}, {delay}.")
+    require("first", first, lambda v: is_number(v) and 0 < v <= 1, "a step size, in (0, 1]")
+    require_positive("delay", delay)
+    require_not_negative("decay", decay)
     return PowerSchedule(decay=decay, offset=delay, scale=first * delay**decay)
 
 

@@ -4,9 +4,12 @@ Each can be counted (`len`), cut (`slice`), sampled (`take`) and weighed (`costs
 backends ask. What lies in them is a matter of the model's local steps.
 """
 
+from ssvi.batches.documents import Documents
+from ssvi.batches.frames import Frames
 from ssvi.batches.groups import Groups
+from ssvi.batches.minibatches import minibatches
 from ssvi.batches.ratings import Ratings
 from ssvi.batches.rows import DenseRows
 from ssvi.batches.sequences import Sequences
 
-__all__ = ["DenseRows", "Groups", "Ratings", "Sequences"]
+__all__ = ["DenseRows", "Documents", "Frames", "Groups", "Ratings", "Sequences", "minibatches"]

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import os
 import re
 import sys
+import warnings
 from typing import Any, NoReturn
 
 INTERRUPTED = 130
 _MISTAKE = 2
+_NOBODY_READS = 1  # the reader of a pipe has gone; the parser of options has this code for it too
 
 
 def main() -> None:
     """Run the command; anything a user can mend is one line on standard error, without a traceback."""
+    _prepare_streams()
+    with warnings.catch_warnings():
+        warnings.showwarning = _say_warning
+        try:
+            code = _run()
+            sys.stdout.flush()  # here, where an error can still be told
+        except BrokenPipeError:
+            _leave_quietly()
+        except OSError as error:
+            _refuse(_without_number(error))
+    raise SystemExit(code)
+
+
+def _run() -> int:
+    """Run the command and return its code, or raise what the system says of files and pipes."""
     try:
         from ssvi.cli.app import app
         from ssvi.engine import FitError
@@ -23,14 +43,45 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("ssvi: interrupted.\n")
         raise SystemExit(INTERRUPTED) from None
-    except OSError as error:
-        _refuse(_without_number(error))
+    except OSError:
+        raise
     except Exception as error:
         # What the parser of options raises has no public name in all versions of it.
         if not hasattr(error, "format_message"):
             raise
         _refuse_options(error)
-    raise SystemExit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
+
+
+def _prepare_streams() -> None:
+    """Let there be an output, and let it take any character, as an escape where its encoding has none.
+
+    ASCII becomes UTF-8, as the parser of options has it for what goes through its own `echo`.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        is_ascii = codecs.lookup(sys.stdout.encoding).name == "ascii"
+        errors = "backslashreplace" if sys.stdout.errors == "strict" else sys.stdout.errors
+        sys.stdout.reconfigure(encoding="utf-8" if is_ascii else None, errors=errors)
+
+
+def _say_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    """Say a warning as commands say things, without the place in the code that it comes from."""
+    sys.stderr.write(f"ssvi: {' '.join(str(message).split())}\n")
+
+
+def _leave_quietly() -> NoReturn:
+    """End as tools do whose reader has gone, and keep the interpreter from writing to it once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere, stream.fileno())
+    raise SystemExit(_NOBODY_READS) from None
 
 
 def _with_options(sentence: str) -> str:
@@ -42,8 +93,7 @@ def _without_number(error: OSError) -> str:
     """Return what the system says of a file, in the order of a sentence."""
     if error.filename is None or error.strerror is None:
         return str(error)
-    # Files have this name while they are being written.
-    return f"{str(error.filename).removesuffix('.partial')}: {error.strerror}."
+    return f"{error.filename}: {error.strerror}."
 
 
 def _refuse(sentence: str) -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -96,7 +95,7 @@ def inspect(
         "most_frequent": [corpus.vocabulary[v] if corpus.vocabulary else str(v) for v in top],
     }
     if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False))
+        inputs.print_json(facts)
         return
     for name, value in facts.items():
         shown = " ".join(value) if isinstance(value, list) else f"{value:,.10g}"

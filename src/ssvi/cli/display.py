@@ -13,6 +13,7 @@ from ssvi.experiments.base import Reporter
 from ssvi.experiments.table import Row
 
 _SHOWN = ("step", "seconds", "score", "elbo", "kl", "recovered", "used")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class ExperimentDisplay(Reporter):
@@ -79,3 +80,17 @@ def print_table(title: str, headings: list[str], lines: list[list[str]]) -> None
     if not console.is_terminal:  # a file or a pipe has no width of its own: do not squeeze the table into 80 columns
         console = Console(width=200)
     console.print(table)
+
+
+def text_cell(text: str) -> str:
+    """Return a text for a cell of a table that a spreadsheet may open: with an apostrophe where it would be a formula.
+
+    This is what OWASP advises against injected formulas. What a spreadsheet takes for a number is one, and stays.
+    """
+    if not text.startswith(_FORMULA_STARTS):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text

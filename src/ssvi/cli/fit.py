@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import typer
 
 from ssvi.cli import INTERRUPTED, inputs, parameters
 from ssvi.cli.training import TrainingDisplay
+from ssvi.files.atomic import try_folder
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import describe, vocabulary_of
 from ssvi.report.components import count_in_words
@@ -120,14 +120,23 @@ def _check_model(output: Path) -> None:
 
 
 def _check_folder(checkpoint: Path | None, *, resume: bool) -> None:
-    """Find out before the fit whether a folder of checkpoints is in use."""
-    if resume and checkpoint is None:
-        raise ValueError("--resume goes on from --checkpoint FOLDER, which is not given.")
-    if checkpoint is not None and not resume and Checkpoints(checkpoint).files():
+    """Find out before the fit whether a folder of checkpoints is in use, or cannot be used."""
+    if checkpoint is None:
+        if resume:
+            raise ValueError("--resume goes on from --checkpoint FOLDER, which is not given.")
+        return
+    if not resume and Checkpoints(checkpoint).files():
         raise ValueError(
             f"{checkpoint} holds checkpoints of a fit that was not finished: "
             "add --resume to go on with it, or give another folder."
         )
+    there = next(path for path in (checkpoint, *checkpoint.absolute().parents) if path.exists() or path.is_symlink())
+    if not there.is_dir():
+        raise ValueError(f"{there} is no folder: --checkpoint is a folder for checkpoints.")
+    try:
+        try_folder(there)
+    except OSError as error:
+        raise ValueError(f"{there} cannot be written to ({error.strerror}): give checkpoints another folder.") from None
 
 
 def _split(matrix: Any, share: float, seed: int) -> tuple[Any, Any]:
@@ -167,7 +176,7 @@ def _report(
             "in_use": estimator.components_in_use(), "documents": rows, "columns": columns,
             "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
         }  # fmt: skip
-        typer.echo(json.dumps(facts))
+        inputs.print_json(facts)
     elif not quiet:
         scored = "" if score is None else f", held-out score {score:.4f}"
         named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
+import json
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-from ssvi.files.models import vocabulary_of
+from ssvi.files.atomic import check_place
+from ssvi.files.models import load, vocabulary_of
 
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
@@ -189,8 +191,26 @@ def check_output(output: Path, *sources: Path | None) -> None:
         source is not None and source.exists() and output.exists() and output.samefile(source) for source in sources
     ):
         raise ValueError(f"{output} is what is to be read: give the result another name.")
-    if not os.access(output.parent, os.W_OK):
-        raise ValueError(f"{output.parent} cannot be written to: give another folder.")
+    try:
+        check_place(output)
+    except OSError as error:
+        what = "is a link to where nothing can be written" if output.is_symlink() else "cannot be written"
+        raise ValueError(f"{output} {what} ({error.strerror}): give another name or folder.") from None
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one line of JSON; with escapes for other than ASCII where the output is not UTF-8."""
+    is_utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    typer.echo(json.dumps(value, ensure_ascii=not is_utf8))
+
+
+def load_model(path: Path) -> Any:
+    """Read a model file for a command, which has the columns in the model's order and knows their names as words."""
+    estimator = load(path)
+    names = vars(estimator).pop("feature_names_in_", None)  # scikit-learn would want a data frame with them
+    if names is not None and not hasattr(estimator, "vocabulary_"):
+        estimator.vocabulary_ = names
+    return estimator
 
 
 def named(estimator: Any, vocabulary: Path | None) -> Any:

@@ -28,7 +28,7 @@ _OPTIONS = {
     "n_jobs": "--jobs",
     "early_stopping": "--early-stopping",
 }
-_NOT_FOR_COMMANDS = ("callbacks", "verbose")
+_NOT_FOR_COMMANDS = ("backend", "callbacks", "verbose")
 _COPIES = 4  # of lambda that a fit has at the same time, about
 
 

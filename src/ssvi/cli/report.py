@@ -9,7 +9,6 @@ import typer
 
 from ssvi.cli import inputs
 from ssvi.cli.use import ModelFile, read_over
-from ssvi.files.models import load
 
 
 def report(
@@ -35,7 +34,7 @@ def report(
     if output.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--output must end in .html, not {output.name!r}.")
     inputs.check_output(output, model, corpus)
-    estimator, given = inputs.named(load(model), vocabulary), {}
+    estimator, given = inputs.named(inputs.load_model(model), vocabulary), {}
     if corpus is not None:
         reading = inputs.Reading(corpus, format, column, None, encoding)
         documents = read_over(estimator, reading, quiet=quiet)

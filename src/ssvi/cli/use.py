@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +12,9 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from ssvi.cli import inputs
-from ssvi.cli.display import print_table
+from ssvi.cli.display import print_table, text_cell
 from ssvi.files.atomic import write_atomically
-from ssvi.files.models import column_names, describe, load, vocabulary_of
+from ssvi.files.models import column_names, describe, vocabulary_of
 from ssvi.report.components import Components
 
 _ROWS_AT_ONCE = 10_000
@@ -32,18 +31,18 @@ def topics(
 
     Example: ssvi topics topics.ssvi --words 12
     """
-    estimator = load(model)
+    estimator = inputs.load_model(model)
     parts, names = Components.used_by(estimator), column_names(inputs.named(estimator, vocabulary))
     lines: list[dict[str, Any]] = []
     for number, share, row in zip(parts.numbers, parts.shares, parts.rows, strict=True):
         top = np.argsort(-row, kind="stable")[:words]
         lines.append({"component": int(number), "share": float(share), "words": [names[v] for v in top]})
     if as_json:
-        typer.echo(json.dumps(lines, ensure_ascii=False))
+        inputs.print_json(lines)
         return
     if not sys.stdout.isatty():  # for other programs: a line each, by tabs
         for line in lines:
-            typer.echo(f"{line['component']}\t{line['share']:.4f}\t{' '.join(line['words'])}")
+            typer.echo(f"{line['component']}\t{line['share']:.4f}\t{text_cell(' '.join(line['words']))}")
         return
     print_table(
         f"{model.name}: {estimator.name}",
@@ -72,7 +71,7 @@ def transform(
         if output.suffix not in (".csv", ".npy"):
             raise ValueError(f"--output must end in .csv or .npy, or be - for standard output, not {output.name!r}.")
         inputs.check_output(output, model, source)
-    estimator = load(model).set_params(n_jobs=jobs)
+    estimator = inputs.load_model(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
     weights = _weights(estimator, corpus.documents.to_matrix(), quiet=quiet)
     if str(output) == "-":
@@ -102,12 +101,12 @@ def score(
 
     Example: ssvi score topics.ssvi held_out.jsonl
     """
-    estimator = load(model).set_params(n_jobs=jobs)
+    estimator = inputs.load_model(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=as_json)
     with inputs.busy("scoring", quiet=as_json):
         value = float(estimator.score(corpus.documents.to_matrix()))
     if as_json:
-        typer.echo(json.dumps({"score": value, "documents": len(corpus.documents)}))
+        inputs.print_json({"score": value, "documents": len(corpus.documents)})
     else:
         typer.echo(f"{value:.6f}")
 
@@ -117,7 +116,7 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
 
     Example: ssvi info topics.ssvi
     """
-    about, estimator = describe(model), load(model)
+    about, estimator = describe(model), inputs.load_model(model)
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != "callbacks"}
     facts = {
         "file": str(model),
@@ -137,7 +136,7 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
         "versions": about["versions"],
     }
     if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False))
+        inputs.print_json(facts)
         return
     for name, value in facts.items():
         shown = "  ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
@@ -173,7 +172,7 @@ def _write_rows(file: Any, names: tuple[str, ...], weights: Any) -> None:
     writer = csv.writer(file)
     writer.writerow(["document", *(f"component_{k}" for k in range(weights.shape[1]))])
     for name, row in zip(names, weights, strict=True):
-        writer.writerow([name, *(f"{value:.6g}" for value in row)])
+        writer.writerow([text_cell(name), *(f"{value:.6g}" for value in row)])
 
 
 def _plain(value: Any) -> Any:

@@ -1,6 +1,5 @@
-"""Corpora and minibatches."""
+"""Corpora: readers of many formats, Wikipedia's dumps, and samples that need no download."""
 
-from ssvi.data.documents import Documents
-from ssvi.data.minibatches import minibatches
+from ssvi.batches import Documents, minibatches
 
 __all__ = ["Documents", "minibatches"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.data.wikidump import Article, articles
 from ssvi.data.wikitext import plain_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any, ClassVar
@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ssvi import engine
-from ssvi.backends.threads import Threads
+from ssvi.backends.base import Backend
 from ssvi.engine import Callback, Info, Problem, State
+from ssvi.estimators.common import check_same, make_backend, make_seed
 from ssvi.estimators.fit_tasks import CallbackSupportMixin, Given, fit_tasks
 from ssvi.estimators.loop import LoopParameters, Plan
 from ssvi.estimators.validation import Validation, set_aside
@@ -25,16 +26,10 @@ from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
 from ssvi.progress import Progress
 from ssvi.schedules import Schedule
-from ssvi.typing import Array
 
 
 class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     """An estimator whose fit is the engine's loop. Subclasses define their parameters, data and model."""
-
-    n_jobs: int | None
-    verbose: int | str
-    random_state: Any
-    callbacks: Sequence[Callback] | None
 
     history_: list[Info]
     scores_: list[tuple[float, float]]
@@ -47,15 +42,11 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     """Whether a fit under way has ended before its last pass because it had gone on long enough."""
     _n_distinct: int
     """How many different documents `fit` had, and `partial_fit` since."""
+    _fitted: dict[str, Any]
+    """The parameters that a fit cannot change later, in the order in which the model takes them."""
 
     name: ClassVar[str]
     """What commands call the model."""
-    nouns: ClassVar[tuple[str, str, str]] = ("Components", "component", "feature")
-    """How reports speak of the components, of one of them, and of a column of the data."""
-    columns_are_words: ClassVar[bool] = False
-    """Whether a column is a word, and a row of them therefore no image."""
-    has_spectra: ClassVar[bool] = False
-    """Whether columns and rows have an order that matters, as frequencies and frames do: then curves show them."""
     saved_attributes: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
@@ -83,19 +74,17 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         """Return the score of data that was checked, in the form that steps take."""
 
     @abstractmethod
-    def summarize_components(self) -> tuple[Array, Array, Array]:
-        """Return each component's share of the data, its weights of the columns, and their standard deviations under q.
-
-        The weights are probabilities of words or of ones, or shares of a spectrum.
-        """
+    def _wanted(self) -> dict[str, Any]:
+        """Return what the parameters say of the model, as far as a fit cannot change it later."""
 
     @abstractmethod
-    def components_in_use(self) -> int:
-        """Return how many components hold something: all, unless the model can let go of some."""
+    def _fix_model(self, data: Any) -> None:
+        """Write down what a fit cannot change later, and what follows from its first data."""
 
-    @abstractmethod
-    def component_weights(self, X: Any) -> Array:
-        """Return how much of each component each row has, rows x K."""
+    @property
+    def _fixed(self) -> Mapping[str, Any]:
+        """What `_fix_model` has written down, by the names of `_wanted`."""
+        return self._fitted
 
     @property
     def n_batch_iter_(self) -> int:
@@ -117,8 +106,18 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         self.history_, self.scores_, self._n_distinct, self.converged_ = [], [], 0, False
         self._state = engine.init(self._model(), self.random_state_, data)
 
+    @contextmanager
+    def _open_backend(self) -> Iterator[Backend]:
+        """Yield where local steps run, and close it afterwards unless it is the user's own."""
+        if isinstance(self.backend, Backend):
+            yield self.backend
+            return
+        with make_backend(self.backend, self.n_jobs) as backend:
+            yield backend
+
     def _run(self, data: Any, given: Given) -> None:
         """Fit from the start, `max_iter` passes over the data."""
+        self._fix_model(data)
         self._forget()
         self.random_state_ = given.seed
         with self._checkpoints(data, given.validation) as keepers:
@@ -152,8 +151,8 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         told: Callable[[list[Callback]], list[Callback]],
     ) -> None:
         """Take the steps of a fit, until all are taken or somebody says stop."""
-        settling = [self._settling()] if plan.ascent and self.tol is not None else []
-        with Threads(self.n_jobs) as backend, Progress(plan.total, self.name) as progress:
+        settling = [self._settling()] if plan.ascent and self._settled is not None else []
+        with self._open_backend() as backend, Progress(plan.total, self.name) as progress:
             watching = self._callbacks(progress, self._watch([*monitors, *settling]))
             self._state = engine.run(
                 self._problem(self._fit_step(data, plan), plan.global_step, plan.schedule, len(data), backend),
@@ -167,6 +166,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     @abstractmethod
     def _fit_step(self, data: Any, plan: Plan) -> LocalStep:
         """Return the local step of a fit."""
+
+    @abstractmethod
+    def _stream_step(self, data: Any) -> LocalStep:
+        """Return the local step of `partial_fit`."""
 
     def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
         """Return what else watches a fit, and may end it."""
@@ -215,7 +218,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
 
     def _settling(self) -> Callback:
         """Return a callback that ends coordinate ascent once every block changes by less than `tol` of its mean."""
-        last, limit = self._state.parameters, self.tol or 0.0
+        last, limit = self._state.parameters, self._settled or 0.0
 
         def settled(state: State, info: Info) -> bool:
             nonlocal last
@@ -226,8 +229,13 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
 
         return settled
 
-    def _run_further(self, data: Any, local_step: LocalStep) -> None:
+    def _run_further(self, data: Any, *, first: bool) -> None:
         """Go on from where the last step left off: one step for each `batch_size` rows, in the order given."""
+        if first:
+            self._fix_model(data)
+            self.random_state_ = make_seed(self.random_state)
+            self._start(data)
+        check_same(self._wanted(), self._fixed)
         self.history_ = list(self.history_)
         size = self._streamed_size()
         starts = range(0, len(data), size)
@@ -236,9 +244,9 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         streaming = self._n_distinct == self._state.documents_seen
         self._n_distinct += len(data)
         population = self.total_samples or (None if streaming else self._n_distinct)
-        with Threads(self.n_jobs) as backend, Progress(self._state.step + len(starts), self.name) as progress:
+        with self._open_backend() as backend, Progress(self._state.step + len(starts), self.name) as progress:
             self._state = engine.follow(
-                self._problem(local_step, self._global_step(), self._schedule(size), population, backend),
+                self._problem(self._stream_step(data), self._global_step(), self._schedule(size), population, backend),
                 self._state,
                 batches,
                 self._callbacks(progress),
@@ -253,7 +261,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         global_step: GlobalStep,
         schedule: Schedule,
         population: float | None,
-        backend: Threads,
+        backend: Backend,
     ) -> Problem:
         return Problem(
             model=self._model(),

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.preprocessing import binarize
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
+from ssvi.checks import is_integer, positive_pair, require, require_count
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.common import (
-    NUMBERS,
-    check_same,
-    is_integer,
+    check_data,
     make_local_step,
     make_seed,
-    positive_pair,
-    require,
-    require_count,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
 from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
+from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.evaluation.mixtures import averaged_log_predictive
-from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
@@ -37,71 +31,12 @@ from ssvi.schedules import snapshot_steps
 from ssvi.typing import Array
 
 
+@with_parameters
 class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     """Clusters of binary rows, as many as the data need: a truncated Dirichlet process mixture of Bernoulli products.
 
     It has the ways of `sklearn.mixture`, which has no mixture for binary data. Rows x features of zeros and ones come
     dense or sparse; the time of a step grows with the number of ones.
-
-    Parameters
-    ----------
-    n_components : int
-        K, the most components there can be. Those that are not needed stay empty (`n_active_`).
-    weight_concentration_prior : float
-        alpha, the concentration of the Dirichlet process: the weights are Dirichlet(alpha / K). About
-        alpha log(1 + N / alpha) of N rows are expected to begin a component of their own.
-    mean_prior : (float, float)
-        a and b of the Beta(a, b) prior of each feature's probability in each component.
-    binarize : float or None
-        Values above it are ones, all others zeros (0 leaves binary data as it is). None: the data must be binary.
-    global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
-        How q of weights and components is updated.
-    local_step : {"gibbs", "exact"} or LocalStep
-        A draw of each row's component, or its probabilities. Draws escape from poor optima; steps that draw nothing
-        else ("mean_field", "map") are at their best with "exact".
-    learning_method : {"auto", "online", "batch"}
-        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows, or up
-        to `batch_size` if that is set. In batch mode with a `global_step` that draws nothing the step size is 1
-        (coordinate ascent).
-    learning_decay, learning_offset, learning_scale : float, optional
-        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.6, 10 and 1; where every step
-        sees all rows 0.75, 0 and what makes the first third of the steps whole.
-    population_ramp : bool
-        Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once. With many
-        features this starves components that begin with few rows.
-    max_iter : int, optional
-        Passes over the data; by default 1,500 where every step sees all rows, else 20.
-    tol : float
-        Coordinate ascent stops when q's parameters change by less than this share of their mean, in the mean.
-    batch_size : int, optional
-        Rows in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000.
-    total_samples : int, optional
-        N for `partial_fit`: how many rows there will be. By default as many as there were so far.
-    snapshots : int
-        Keep so many estimates from the last two thirds of a fit by a `global_step` that draws, and average their
-        predictions in `score_samples` and `score`: the posterior predictive rather than that of one estimate. It can be
-        much the better density; it takes so many times the memory and the time. 0 for none. A fit that stops early
-        keeps those up to its best state.
-    active_share : float
-        A component is active if it holds this share of the rows, and half a row at the least.
-    early_stopping : bool
-        Score validation rows after every pass (or some fifty times in a fit of more passes), stop when
-        `n_iter_no_change` scores in a row bring no gain, and keep the best state that was scored. The rows are `X_val`
-        of `fit`, or a share `validation_fraction` of X that is then not fitted.
-    validation_fraction : float
-        See `early_stopping`.
-    n_iter_no_change : int
-        See `early_stopping`.
-    validation_tol : float
-        A score is a gain if it is better by more than this share of the best one's size.
-    n_jobs : int, optional
-        Threads; -1 is all processors. The result does not depend on it.
-    verbose : int or "auto"
-        Show progress; "auto" does on a terminal, once a fit takes more than two seconds.
-    random_state : int, RandomState, Generator or None
-        The seed.
-    callbacks : sequence of functions (State, Info) -> bool, optional
-        Called after every step; a true answer ends the fit.
 
     Attributes
     ----------
@@ -139,66 +74,53 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
     """
 
+    mean_prior: tuple[float, float] = parameter(
+        default=(1.0, 1.0),
+        kind="(float, float)",
+        words="a and b of the Beta(a, b) prior of each feature's probability in each component.",
+        check=lambda name, value: positive_pair(name, value),
+    )
+    binarize: float | None = parameter(
+        default=0.0,
+        kind="float or None",
+        words="""Values above it are ones, all others zeros (0 leaves binary data as it is). None: the data must be
+        binary.""",
+        check=optional(lambda name, value: require(name, value, lambda v: -np.inf < v < np.inf, "a number, or None")),
+    )
+    local_step: str | LocalStep = parameter(
+        default="gibbs",
+        kind='{"gibbs", "exact"} or LocalStep',
+        words="""A draw of each row's component, or its probabilities. Draws escape from poor optima; steps that draw
+        nothing else ("mean_field", "map") are at their best with "exact".""",
+    )
+    population_ramp: bool = changed(
+        OpenEndedEstimator,
+        "population_ramp",
+        default=False,
+        words="""Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once. With
+        many features this starves components that begin with few rows.""",
+    )
+    max_iter: int | None = changed(
+        OpenEndedEstimator,
+        "max_iter",
+        default=None,
+        words="Passes over the data; by default 1,500 where every step sees all rows, else 20.",
+    )
+    snapshots: int = parameter(
+        default=0,
+        kind="int",
+        words="""Keep so many estimates from the last two thirds of a fit by a `global_step` that draws, and average
+        their predictions in `score_samples` and `score`: the posterior predictive rather than that of one estimate.
+        It can be much the better density; it takes so many times the memory and the time. 0 for none. A fit that
+        stops early keeps those up to its best state.""",
+        check=lambda name, value: require(name, value, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more"),
+    )
+
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
 
     name = Model.name
     nouns = ("Clusters", "cluster", "feature")
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_snapshots")
-
-    def __init__(
-        self,
-        n_components: int = 50,
-        *,
-        weight_concentration_prior: float = 1.0,
-        mean_prior: tuple[float, float] = (1.0, 1.0),
-        binarize: float | None = 0.0,
-        global_step: str | GlobalStep = "ssvi_a",
-        local_step: str | LocalStep = "gibbs",
-        learning_method: str = "auto",
-        learning_decay: float | None = None,
-        learning_offset: float | None = None,
-        learning_scale: float | None = None,
-        population_ramp: bool = False,
-        max_iter: int | None = None,
-        tol: float = 1e-5,
-        batch_size: int | None = None,
-        total_samples: int | None = None,
-        snapshots: int = 0,
-        active_share: float = 1e-3,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        validation_tol: float = 1e-4,
-        n_jobs: int | None = None,
-        verbose: int | str = "auto",
-        random_state: Any = None,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.weight_concentration_prior = weight_concentration_prior
-        self.mean_prior = mean_prior
-        self.binarize = binarize
-        self.global_step = global_step
-        self.local_step = local_step
-        self.learning_method = learning_method
-        self.learning_decay = learning_decay
-        self.learning_offset = learning_offset
-        self.learning_scale = learning_scale
-        self.population_ramp = population_ramp
-        self.max_iter = max_iter
-        self.tol = tol
-        self.batch_size = batch_size
-        self.total_samples = total_samples
-        self.snapshots = snapshots
-        self.active_share = active_share
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_tol = validation_tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.callbacks = callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
@@ -209,7 +131,6 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         with unchanged_on_error(self):
             rows = self._rows(X, reset=True)
             validation = None if X_val is None else self._rows(X_val, reset=False)
-            self._fitted = self._wanted()
             self._snapshots: list[tuple[Array, Array]] = []
             self._run(rows, Given(make_seed(self.random_state), X, y, validation))
             taken = sum(step <= self._state.step for step in self._snapshot_steps(self._plan(self._n_distinct)))
@@ -224,13 +145,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         first = not self.__sklearn_is_fitted__()
         with unchanged_on_error(self):
             rows = self._rows(X, reset=first)
-            if first:
-                self._fitted = self._wanted()
-                self.random_state_ = make_seed(self.random_state)
-                self._start(rows)
-            check_same(self._wanted(), self._fitted)
             self._snapshots = []  # they are of another state
-            self._run_further(rows, self._local_step())
+            self._run_further(rows, first=first)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, *, X_val: Any = None) -> Any:
@@ -246,14 +162,14 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         check_is_fitted(self)
         rows, model = self._rows(X, reset=False), self._model()
         views = model.statistics(self.weights_, self.means_)
-        with Threads(self.n_jobs) as backend:
-            return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))
+        with self._open_backend() as backend:
+            return backend.map_local(Exact(), model, views, rows, derive_keys(0, len(rows)))["responsibilities"]
 
     def score_samples(self, X: Any) -> Array:
         """Return the log probability of each row, at `weights_` and `means_`, or averaged over `snapshots`."""
         check_is_fitted(self)
         rows, estimates = self._rows(X, reset=False), self._snapshots or [(self.weights_, self.means_)]
-        with Threads(self.n_jobs) as backend:
+        with self._open_backend() as backend:
             return averaged_log_predictive(estimates, rows, backend=backend)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -262,7 +178,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
     def _score(self, data: Documents) -> float:
         """Return the mean log probability of rows at the present estimate, whatever snapshots there are."""
-        with Threads(self.n_jobs) as backend:
+        with self._open_backend() as backend:
             return float(averaged_log_predictive([(self.weights_, self.means_)], data, backend=backend).mean())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, Any]:
@@ -289,8 +205,7 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the rows, its probabilities of ones, and their deviations under q."""
-        totals, means = self._state.parameters["components"].sum(axis=-1), self.means_
-        return self.weights_, means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
+        return self._model().summarize(self._state.parameters)
 
     def component_weights(self, X: Any) -> Array:
         """Return what `predict_proba` does."""
@@ -302,10 +217,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def _rows(self, X: Any, *, reset: bool) -> Documents:
         """Check parameters and data; return the rows by their ones."""
         self._check_parameters()
-        require("snapshots", self.snapshots, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more")
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+        X = check_data(self, X, reset=reset)
         if self.binarize is not None:
-            require("binarize", self.binarize, lambda v: -np.inf < v < np.inf, "a number, or None")
             X = binarize(X, threshold=self.binarize)
         rows = Documents.from_matrix(X)
         Exact().check(rows)
@@ -313,18 +226,22 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
 
     def _wanted(self) -> dict[str, Any]:
         """Return the parameters that a fit cannot change later."""
-        alpha = self.weight_concentration_prior
-        require("weight_concentration_prior", alpha, lambda v: 0 < v < np.inf, "a positive number")
         return {
             "n_components": int(self.n_components),
-            "weight_concentration_prior": float(alpha),
+            "weight_concentration_prior": float(self.weight_concentration_prior),
             "mean_prior": positive_pair("mean_prior", self.mean_prior),
         }
+
+    def _fix_model(self, data: Documents) -> None:
+        self._fitted = self._wanted()
 
     def _model(self) -> Model:
         return Model(self.n_features_in_, *self._fitted.values())
 
     def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
+        return self._local_step()
+
+    def _stream_step(self, data: Documents) -> LocalStep:
         return self._local_step()
 
     def _snapshot_steps(self, plan: Plan) -> set[int]:

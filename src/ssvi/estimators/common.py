@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
-from ssvi.data.documents import Documents
+from ssvi.backends.base import Backend
+from ssvi.batches.documents import Documents
+from ssvi.batches.matrices import canonical_rows
+from ssvi.checks import is_integer
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.registry import lookup
@@ -43,6 +47,11 @@ def make_global_step(choice: str | GlobalStep) -> GlobalStep:
     return step
 
 
+def make_backend(choice: str, n_jobs: int | None) -> Any:
+    """Return a new backend of the kind that a parameter names."""
+    return lookup("ssvi.backends", Backend, choice, "backend")(n_jobs)
+
+
 def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> LocalStep:
     """Return the local step of `model` that a parameter names or is; a named one gets those options it knows."""
     if isinstance(choice, LocalStep):
@@ -57,43 +66,29 @@ def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> Loca
 
 def make_seed(random_state: Any) -> int:
     """Return the seed of a fit: an integer is itself, anything else is asked for one."""
-    if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
+    if is_integer(random_state) and int(random_state) >= 0:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def require(name: str, value: Any, condition: Callable[[Any], bool], wanted: str) -> None:
-    """Raise one clear sentence unless the value of a parameter meets the condition."""
-    try:
-        met = not isinstance(value, bool) and condition(value)
-    except (TypeError, ValueError):  # such as an array, which is neither true nor false
-        met = False
-    if not met:
-        raise ValueError(f"{name} must be {wanted}, not {value!r}.")
+def check_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
+    """Return data once scikit-learn has checked it; what is sparse comes in canonical form, and stays as it is itself.
 
-
-def require_count(name: str, value: Any) -> None:
-    """Raise one clear sentence unless the value of a parameter is an integer of 1 or more."""
-    require(name, value, lambda v: is_integer(v) and v >= 1, "an integer of 1 or more")
-
-
-def positive_pair(name: str, value: Any) -> tuple[float, float]:
-    """Return the two positive numbers that a parameter must be."""
-    try:
-        first, second = (float(number) for number in value)
-        met = 0 < first < np.inf and 0 < second < np.inf
-    except (TypeError, ValueError):
-        met = False
-    if not met:
-        raise ValueError(f"{name} must be two positive numbers, not {value!r}.")
-    return first, second
+    That form comes first: whatever is done to entries of one place must be done to their sum.
+    """
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse and X.ndim == 2 and X.dtype.kind in "biuf":
+        X = canonical_rows(X)
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True, **options
+    )
 
 
 def check_same(wanted: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
     """Raise if parameters of the model were changed since the first `partial_fit` or the last `fit`."""
-    changed = [name for name in wanted if wanted[name] != fitted[name]]
+    changed = [name for name in wanted if not np.array_equal(wanted[name], fitted[name])]
     if changed:
         raise ValueError(
             f"{', '.join(changed)} changed since this model was fitted, and partial_fit goes on with the same model: "
@@ -101,20 +96,8 @@ def check_same(wanted: Mapping[str, Any], fitted: Mapping[str, Any]) -> None:
         )
 
 
-def is_integer(value: Any) -> bool:
-    """Tell whether a parameter is an integer of Python or NumPy."""
-    return isinstance(value, numbers.Integral)
-
-
 def check_counts(documents: Documents, where: str, *, allow_empty: bool = False) -> None:
     """Raise if a count is negative or, unless that is allowed, if there is nothing at all."""
-    counts = documents.counts
-    if counts.size and counts.min() < 0:
-        entry = int(np.argmin(counts))
-        row = int(np.searchsorted(documents.indptr, entry, side="right")) - 1
-        raise ValueError(
-            f"Negative values in data passed to {where}: {counts[entry]} at row {row}, column "
-            f"{documents.words[entry]}; counts must be 0 or more."
-        )
-    if not allow_empty and not counts.any():
+    documents.check_not_negative(where)
+    if not allow_empty and not documents.counts.any():
         raise ValueError(f"There is nothing but zeros in the data passed to {where}.")

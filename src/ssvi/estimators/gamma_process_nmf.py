@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, ClassVar, Self
@@ -10,27 +9,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from ssvi import engine
-from ssvi.backends.threads import Threads
-from ssvi.data.frames import Frames
-from ssvi.engine import Callback, Problem
+from ssvi.batches.frames import Frames
+from ssvi.batches.matrices import canonical_rows, check_sparse
+from ssvi.checks import is_integer, require, require_count, require_positive
+from ssvi.engine import Problem
 from ssvi.estimators.common import (
-    NUMBERS,
     check_counts,
-    check_same,
-    is_integer,
+    check_data,
     make_global_step,
     make_local_step,
     make_seed,
-    require,
     unchanged_on_error,
 )
 from ssvi.estimators.fit_tasks import Given, with_callbacks
 from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
-from ssvi.global_steps.base import GlobalStep
+from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField
@@ -43,6 +40,7 @@ from ssvi.typing import Array
 _THOROUGH = MeanField(max_rounds=500, tolerance=1e-5)  # for new frames, which are met once
 
 
+@with_parameters
 class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEndedEstimator):
     """Non-negative factors of counts or magnitudes, as many as the data need: GaP-KL-NMF.
 
@@ -54,66 +52,6 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     A value x counts as x events. Real values are taken as they are: the Poisson likelihood with Gamma(x + 1) for x!.
     So the scale of X says how much evidence it holds: magnitudes are to be divided by their quantum (the smallest
     difference that means something), as the paper's are, and twice the values are twice the evidence.
-
-    Parameters
-    ----------
-    n_components : int
-        K, the most components there can be. Those that are not needed fade (`n_active_`).
-    dictionary_shape, activation_shape : float
-        a and b of the priors Gamma(a, a) of the dictionary and Gamma(b, b) of the activations; smaller is sparser.
-    weight_concentration_prior : float
-        alpha, the concentration of the gamma process: the weights are Gamma(alpha / K, alpha c).
-    inverse_scale : float, optional
-        c, one over the mean that the prior expects of an entry; one over the mean of the first data by default.
-    global_step : {"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep
-        How q of weights and dictionary is updated.
-    local_step : {"gibbs", "mean_field"} or LocalStep
-        How each frame's activations are found: drawn, or by coordinate ascent.
-    learning_method : {"auto", "online", "batch"}
-        "batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000 rows, or up
-        to `batch_size` if that is set. In batch mode with a `global_step` that draws nothing the step size is 1.
-    learning_decay, learning_offset, learning_scale : float, optional
-        kappa, tau and s of the step size rho_t = min(1, s (t + tau)^-kappa). By default 0.6, 10 and 1; where every step
-        sees all rows 0.75, 0 and what makes the first third of the steps whole.
-    population_ramp : bool
-        Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.
-    max_iter : int, optional
-        Passes over the data; by default 500 where every step sees all rows, else 20.
-    merge : float or None
-        After a fit by a `global_step` that draws, make one of all components whose spectra have at least this
-        correlation: draws can split a component in two, and do not join it again. None for never, which is right
-        where spectra that differ in small features only are to be told apart.
-    polish : int
-        After a fit by a `global_step` that draws, at most so many mean-field steps over all rows, of size 1. A few
-        clear away components that the draws kept half alive; very many would undo what draws are good for
-        (docs/experiments/nmf.md). 0 for none.
-    tol : float
-        Mean-field steps over all rows end when they change q's parameters by less than this share of their mean, in the
-        mean. (The ELBO need not grow in each: weights and dictionary move together, each given the other's last value.)
-    batch_size : int, optional
-        Rows in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000.
-    total_samples : int, optional
-        N for `partial_fit`: how many rows there will be. By default as many as there were so far.
-    active_share : float
-        A component is active if it accounts for this share of the data's total, and for half a unit at the least.
-    early_stopping : bool
-        Score validation rows after every pass (or some fifty times in a fit of more passes), stop when
-        `n_iter_no_change` scores in a row bring no gain, and keep the best state that was scored. The rows are `X_val`
-        of `fit`, or a share `validation_fraction` of X that is then not fitted.
-    validation_fraction : float
-        See `early_stopping`.
-    n_iter_no_change : int
-        See `early_stopping`.
-    validation_tol : float
-        A score is a gain if it is better by more than this share of the best one's size.
-    n_jobs : int, optional
-        Threads; -1 is all processors. The result does not depend on it.
-    verbose : int or "auto"
-        Show progress; "auto" does on a terminal, once a fit takes more than two seconds.
-    random_state : int, RandomState, Generator or None
-        The seed.
-    callbacks : sequence of functions (State, Info) -> bool, optional
-        Called after every step; a true answer ends the fit.
 
     Attributes
     ----------
@@ -153,71 +91,89 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
 
     """
 
+    n_components: int = parameter(
+        default=50,
+        kind="int",
+        words="K, the most components there can be. Those that are not needed fade (`n_active_`).",
+        check=require_count,
+        kw_only=False,
+    )
+    dictionary_shape: float = parameter(
+        default=0.25,
+        kind="float",
+        words="a of the prior Gamma(a, a) of the dictionary; smaller is sparser.",
+        check=require_positive,
+    )
+    activation_shape: float = parameter(
+        default=0.2,
+        kind="float",
+        words="b of the prior Gamma(b, b) of the activations; smaller is sparser.",
+        check=require_positive,
+    )
+    weight_concentration_prior: float = changed(
+        OpenEndedEstimator,
+        "weight_concentration_prior",
+        default=1.0,
+        words="alpha, the concentration of the gamma process: the weights are Gamma(alpha / K, alpha c).",
+    )
+    inverse_scale: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""c, one over the mean that the prior expects of an entry; one over the mean of the first data by
+        default.""",
+        check=optional(require_positive),
+    )
+    local_step: str | LocalStep = parameter(
+        default="gibbs",
+        kind='{"gibbs", "mean_field"} or LocalStep',
+        words="How each frame's activations are found: drawn, or by coordinate ascent.",
+    )
+    max_iter: int | None = changed(
+        OpenEndedEstimator,
+        "max_iter",
+        default=None,
+        words="Passes over the data; by default 500 where every step sees all rows, else 20.",
+    )
+    merge: float | None = parameter(
+        default=0.9,
+        kind="float or None",
+        words="""After a fit by a `global_step` that draws, make one of all components whose spectra have at least
+        this correlation: draws can split a component in two, and do not join it again. None for never, which is right
+        where spectra that differ in small features only are to be told apart.""",
+        check=optional(
+            lambda name, value: require(name, value, lambda v: 0 < v <= 1, "above 0 and at most 1, or None")
+        ),
+    )
+    polish: int = parameter(
+        default=10,
+        kind="int",
+        words="""After a fit by a `global_step` that draws, at most so many mean-field steps over all rows, of size 1.
+        A few clear away components that the draws kept half alive; very many would undo what draws are good for
+        (docs/experiments/nmf.md). 0 for none.""",
+        check=lambda name, value: require(name, value, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more"),
+    )
+    tol: float = changed(
+        OpenEndedEstimator,
+        "tol",
+        default=1e-4,
+        words="""Mean-field steps over all rows end when they change q's parameters by less than this share of their
+        mean, in the mean. (The ELBO need not grow in each: weights and dictionary move together, each given the
+        other's last value.)""",
+    )
+    active_share: float = changed(
+        OpenEndedEstimator,
+        "active_share",
+        default=1e-3,
+        words="""A component is active if it accounts for this share of the data's total, and for half a unit at the
+        least.""",
+    )
+
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)
 
     name = Model.name
     nouns = ("Factors", "factor", "feature")
     has_spectra = True
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "inverse_scale_")
-
-    def __init__(
-        self,
-        n_components: int = 50,
-        *,
-        dictionary_shape: float = 0.25,
-        activation_shape: float = 0.2,
-        weight_concentration_prior: float = 1.0,
-        inverse_scale: float | None = None,
-        global_step: str | GlobalStep = "ssvi_a",
-        local_step: str | LocalStep = "gibbs",
-        learning_method: str = "auto",
-        learning_decay: float | None = None,
-        learning_offset: float | None = None,
-        learning_scale: float | None = None,
-        population_ramp: bool = True,
-        max_iter: int | None = None,
-        merge: float | None = 0.9,
-        polish: int = 10,
-        tol: float = 1e-4,
-        batch_size: int | None = None,
-        total_samples: int | None = None,
-        active_share: float = 1e-3,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        validation_tol: float = 1e-4,
-        n_jobs: int | None = None,
-        verbose: int | str = "auto",
-        random_state: Any = None,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.dictionary_shape = dictionary_shape
-        self.activation_shape = activation_shape
-        self.weight_concentration_prior = weight_concentration_prior
-        self.inverse_scale = inverse_scale
-        self.global_step = global_step
-        self.local_step = local_step
-        self.learning_method = learning_method
-        self.learning_decay = learning_decay
-        self.learning_offset = learning_offset
-        self.learning_scale = learning_scale
-        self.population_ramp = population_ramp
-        self.max_iter = max_iter
-        self.merge = merge
-        self.polish = polish
-        self.tol = tol
-        self.batch_size = batch_size
-        self.total_samples = total_samples
-        self.active_share = active_share
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_tol = validation_tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.callbacks = callbacks
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, mask: Any = None, X_val: Any = None) -> Self:
@@ -229,7 +185,6 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         with unchanged_on_error(self):
             frames = self._frames(X, mask, reset=True, where="fit")
             validation = None if X_val is None else self._frames(X_val, None, reset=False, where="score")
-            self._set_model(frames)
             metadata = {} if mask is None else {"mask": mask}
             self._run(frames, Given(make_seed(self.random_state), X, y, validation, metadata))
         return self
@@ -242,12 +197,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         first = not self.__sklearn_is_fitted__()
         with unchanged_on_error(self):
             frames = self._frames(X, mask, reset=first, where="partial_fit")
-            if first:
-                self._set_model(frames)
-                self.random_state_ = make_seed(self.random_state)
-                self._start(frames)
-            check_same(self._wanted(self._fitted["inverse_scale"]), self._fitted)
-            self._run_further(frames, self._local_step(frames))
+            self._run_further(frames, first=first)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None, X_val: Any = None) -> Array:
@@ -258,12 +208,14 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """Return each row's activations times the weights, rows x K: times `components_` they are the row's mean."""
         check_is_fitted(self)
         frames = self._frames(X, mask, reset=False, where="transform")
-        activations: Array = self._mean_field(frames).local * self.weights_
+        activations: Array = self._mean_field(frames).local["activations"] * self.weights_
         return activations.astype(np.float32) if frames.values.counts.dtype == np.float32 else activations
 
     def inverse_transform(self, X: Any) -> Array:
         """Return the means that activations stand for, rows x features."""
         check_is_fitted(self)
+        if sparse.issparse(X):
+            check_sparse(X)
         X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
         if X.shape[1] != len(self.components_):
             raise ValueError(f"X has {X.shape[1]} columns, and there are {len(self.components_)} components.")
@@ -296,11 +248,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the total, its spectrum with a sum of 1, and its deviations under q."""
-        rows = self.components_
-        sums = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
-        shape, rate = np.moveaxis(self._state.parameters["dictionary"], -1, 0)
-        held = self._held()
-        return held / held.sum(), rows / sums, np.sqrt(shape) / rate / sums
+        return self._model().summarize(self._state.parameters)
 
     def component_weights(self, X: Any) -> Array:
         """Return what `transform` does."""
@@ -323,10 +271,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """Check parameters and data; return the data as frames."""
         self._check_parameters()
         hidden = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
-        X = validate_data(
-            self, np.ma.getdata(X) if hidden is not None else X, reset=reset, accept_sparse="csr", dtype=NUMBERS,
-            accept_large_sparse=True, ensure_all_finite=mask is None and hidden is None,
-        )  # fmt: skip
+        X = np.ma.getdata(X) if hidden is not None else X
+        X = check_data(self, X, reset=reset, ensure_all_finite=mask is None and hidden is None)
         frames = Frames.from_matrix(X, _mask(mask, hidden, X.shape))
         if not np.isfinite(frames.values.counts).all():
             raise ValueError("X contains NaN or infinity where the mask does not say that an entry is missing.")
@@ -334,28 +280,21 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         check_counts(frames.values, f"{type(self).__name__}.{where}", allow_empty=allow_empty)
         return frames
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.merge is not None:
-            require("merge", self.merge, lambda v: 0 < v <= 1, "above 0 and at most 1, or None")
-        require("polish", self.polish, lambda v: is_integer(v) and v >= 0, "an integer of 0 or more")
-
-    def _wanted(self, inverse_scale: float) -> dict[str, Any]:
+    def _wanted(self) -> dict[str, Any]:
         """Return the parameters that a fit cannot change later."""
-        if self.inverse_scale is not None:
-            inverse_scale = self.inverse_scale
-        numbers = {
-            name: getattr(self, name) for name in ("dictionary_shape", "activation_shape", "weight_concentration_prior")
+        scale = self.inverse_scale_ if self.inverse_scale is None else self.inverse_scale
+        return {
+            "n_components": int(self.n_components),
+            "dictionary_shape": float(self.dictionary_shape),
+            "activation_shape": float(self.activation_shape),
+            "weight_concentration_prior": float(self.weight_concentration_prior),
+            "inverse_scale": float(scale),
         }
-        numbers["inverse_scale"] = inverse_scale
-        for name, value in numbers.items():
-            require(name, value, lambda v: 0 < v < np.inf, "a positive number")
-        return {"n_components": int(self.n_components)} | {name: float(value) for name, value in numbers.items()}
 
-    def _set_model(self, frames: Frames) -> None:
-        """Fix what a fit cannot change later."""
-        self._fitted = self._wanted(frames.n_known / float(frames.values.tight().counts.sum(dtype=np.float64)))
-        self.inverse_scale_ = self._fitted["inverse_scale"]
+    def _fix_model(self, data: Frames) -> None:
+        known = data.n_known / float(data.values.tight().counts.sum(dtype=np.float64))
+        self.inverse_scale_ = known if self.inverse_scale is None else float(self.inverse_scale)
+        self._fitted = self._wanted()
 
     def _model(self) -> Model:
         return Model(self.n_features_in_, *self._fitted.values())
@@ -369,10 +308,13 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """Return what coordinate ascent finds on each frame, at `weights_` and `components_`."""
         model = self._model()
         views = model.statistics(self.weights_, self.components_)
-        with Threads(self.n_jobs) as backend:
+        with self._open_backend() as backend:
             return backend.map_reduce(_THOROUGH, model, views, frames, derive_keys(0, len(frames)))
 
     def _fit_step(self, data: Frames, plan: Plan) -> LocalStep:
+        return self._local_step(data)
+
+    def _stream_step(self, data: Frames) -> LocalStep:
         return self._local_step(data)
 
     def _finish(self, data: Frames) -> bool:
@@ -384,7 +326,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             self._state = replace(self._state, parameters=merged)
         if not self.polish:
             return self.merge is not None
-        with Threads(self.n_jobs) as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:
+        with self._open_backend() as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:
             problem = Problem(
                 self._model(), MeanField(), GlobalMeanField(), ConstantSchedule(), len(data), backend=backend
             )
@@ -400,6 +342,7 @@ def _mask(given: Any, hidden: Any, shape: tuple[int, ...]) -> Any:
     """Return where entries are missing, by a mask, by a masked array's own, or by either; None if there is neither."""
     if given is None:
         return hidden
+    given = canonical_rows(given) if sparse.issparse(given) else given
     mask = check_array(given, accept_sparse="csr", dtype=bool, input_name="mask", ensure_min_samples=0)
     if mask.shape != shape:
         raise ValueError(f"mask has shape {mask.shape}, and X has {shape}: there must be one for each entry.")

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
+from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.common import (
-    NUMBERS,
     check_counts,
-    is_integer,
+    check_data,
     make_local_step,
     make_seed,
-    require,
-    require_count,
     unchanged_on_error,
 )
+from ssvi.estimators.components import ComponentsMixin
 from ssvi.estimators.fit_tasks import Given, with_callbacks
 from ssvi.estimators.loop import Plan
+from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LDA
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -39,73 +38,14 @@ _TRANSFORM_SWEEPS = 30
 _LARGE_MINIBATCH = 2_000  # documents from which on steps may be larger, since they are less noisy
 
 
-class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StochasticEstimator):
+@with_parameters
+class LatentDirichletAllocation(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComponentsMixin, StochasticEstimator
+):
     """Topics of documents, fitted by structured stochastic variational inference.
 
     It takes the place of `sklearn.decomposition.LatentDirichletAllocation`: parameters and attributes of that class
     have their names and meanings here, but for the defaults and where a line below says so.
-
-    Parameters
-    ----------
-    n_components : int
-        The number of topics K.
-    doc_topic_prior : float or array of K floats, optional
-        alpha, the Dirichlet prior of a document's topic weights; 1 / K by default.
-    topic_word_prior : float, optional
-        eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.
-    global_step : {"ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep
-        How q(beta) is updated (the M-step). "ssvi_a" takes about three quarters of the time of "ssvi" and mostly
-        scores a little lower; "map" with "gibbs" or "cvb0" is as quick, scores as well as "ssvi" after a few passes,
-        and can be better on small data; "mean_field" is ordinary variational inference (docs/performance.md,
-        docs/experiments/lda.md).
-    local_step : {"auto", "gibbs", "cvb0", "mean_field"} or LocalStep
-        How each document's topics are found (the E-step). "auto" is "gibbs" if all counts of the first data are whole,
-        else "mean_field".
-    learning_method : {"online", "batch", "auto"}
-        "online" goes by minibatches. "batch" sees all documents in every step; for global steps that draw nothing
-        ("mean_field", "map") the step size is then 1, which is coordinate ascent. "auto" is "batch" for up to 2,000
-        documents.
-    learning_decay : float, optional
-        kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.5 for minibatches of
-        2,000 documents or more, whose steps are less noisy, and 0.6 for smaller ones.
-    learning_offset, learning_scale : float
-        tau and s.
-    population_ramp : bool
-        Let a minibatch stand for the documents seen so far, during the first pass, and not for all at once.
-    max_iter : int
-        Passes over the data in `fit`.
-    batch_size : int, optional
-        Documents in a minibatch. By default a twentieth of the data, at least 128 and at most 4,000; in `partial_fit`
-        1,000.
-    evaluate_every : int
-        Compute the training data's `perplexity` after every so many passes, and stop when it changes by less than
-        `perp_tol`. 0 or less: never.
-    total_samples : int, optional
-        N for `partial_fit`: how many documents there will be. By default as many as there were so far, every row that
-        is passed counting as a new one: to go over the same documents several times, set it.
-        (scikit-learn has a million.) `fit` knows N.
-    perp_tol : float
-        See `evaluate_every`.
-    mean_change_tol, max_doc_update_iter : float, int
-        When the "mean_field" and "cvb0" local steps stop on a document; an instance brings its own.
-    early_stopping : bool
-        Score validation rows after every pass (or some fifty times in a fit of more passes), stop when
-        `n_iter_no_change` scores in a row bring no gain, and keep the best state that was scored. The rows are `X_val`
-        of `fit`, or a share `validation_fraction` of X that is then not fitted.
-    validation_fraction : float
-        See `early_stopping`.
-    n_iter_no_change : int
-        See `early_stopping`.
-    validation_tol : float
-        A score is a gain if it is better by more than this share of the best one's size.
-    n_jobs : int, optional
-        Threads; None is 1, -1 is all processors. The result does not depend on it.
-    verbose : "auto" or int
-        Show progress on stderr if a fit takes over two seconds: always (1), never (0), or where it is a terminal.
-    random_state : int, RandomState or None
-        The seed. The same integer gives the same result, bit for bit.
-    callbacks : list of callables, optional
-        Each is called with the engine's State and Info after every step; a true answer ends the fit there.
 
     Attributes
     ----------
@@ -146,7 +86,102 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     """
 
-    _largest_batch = 4_000
+    n_components: int = parameter(
+        default=10,
+        kind="int",
+        words="The number of topics K.",
+        check=require_count,
+        kw_only=False,
+    )
+    doc_topic_prior: float | Sequence[float] | None = parameter(
+        default=None,
+        kind="float or array of K floats, optional",
+        words="alpha, the Dirichlet prior of a document's topic weights; 1 / K by default.",
+    )
+    topic_word_prior: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.",
+    )
+    global_step: str | GlobalStep = parameter(
+        default="ssvi",
+        kind='{"ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
+        words="""How q(beta) is updated (the M-step). "ssvi_a" takes about four fifths of the time of "ssvi" and
+        mostly scores a little lower; "map" with "gibbs" or "cvb0" is as quick, scores as well as "ssvi" after a few
+        passes, and can be better on small data; "mean_field" is ordinary variational inference (docs/performance.md,
+        docs/experiments/lda.md).""",
+    )
+    local_step: str | LocalStep = parameter(
+        default="auto",
+        kind='{"auto", "gibbs", "cvb0", "mean_field"} or LocalStep',
+        words="""How each document's topics are found (the E-step). "auto" is "gibbs" if all counts of the first data
+        are whole, else "mean_field".""",
+    )
+    learning_method: str = changed(StochasticEstimator, "learning_method", default="online")
+    learning_decay: float | None = changed(
+        StochasticEstimator,
+        "learning_decay",
+        default=None,
+        words="""kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.5 for
+        minibatches of 2,000 documents or more, whose steps are less noisy, and 0.6 for smaller ones.""",
+    )
+    learning_offset: float | None = changed(
+        StochasticEstimator,
+        "learning_offset",
+        default=10.0,
+        words="tau of the step size.",
+        kind="float",
+    )
+    learning_scale: float | None = changed(
+        StochasticEstimator,
+        "learning_scale",
+        default=1.0,
+        words="s of the step size.",
+        kind="float",
+    )
+    max_iter: int | None = changed(StochasticEstimator, "max_iter", default=10, kind="int")
+    batch_size: int | None = changed(
+        StochasticEstimator,
+        "batch_size",
+        default=None,
+        words="""Documents in a minibatch. By default a twentieth of the data, at least 128 and at most 4,000; in
+        `partial_fit` 1,000.""",
+    )
+    evaluate_every: int = parameter(
+        default=-1,
+        kind="int",
+        words="""Compute the training data's `perplexity` after every so many passes, and stop when it changes by less
+        than `perp_tol`. 0 or less: never.""",
+        check=lambda name, value: require(name, value, is_integer, "an integer"),
+    )
+    total_samples: float | None = changed(
+        StochasticEstimator,
+        "total_samples",
+        default=None,
+        words="""N for `partial_fit`: how many documents there will be. By default as many as there were so far, every
+        row that is passed counting as a new one: to go over the same documents several times, set it. (scikit-learn
+        has a million.) `fit` knows N.""",
+    )
+    perp_tol: float = parameter(
+        default=1e-1,
+        kind="float",
+        words="See `evaluate_every`.",
+        check=require_not_negative,
+    )
+    mean_change_tol: float = parameter(
+        default=1e-3,
+        kind="float",
+        words='When the "mean_field" and "cvb0" local steps stop on a document; an instance brings its own.',
+        check=require_not_negative,
+    )
+    max_doc_update_iter: int = parameter(
+        default=100,
+        kind="int",
+        words="See `mean_change_tol`.",
+        check=require_count,
+    )
+
+    _largest_batch: ClassVar[int] = 4_000
 
     name = LDA.name
     nouns = ("Topics", "topic", "word")
@@ -160,61 +195,6 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "perplexity_history_",
     )
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        doc_topic_prior: float | Sequence[float] | None = None,
-        topic_word_prior: float | None = None,
-        global_step: str | GlobalStep = "ssvi",
-        local_step: str | LocalStep = "auto",
-        learning_method: str = "online",
-        learning_decay: float | None = None,
-        learning_offset: float = 10.0,
-        learning_scale: float = 1.0,
-        population_ramp: bool = True,
-        max_iter: int = 10,
-        batch_size: int | None = None,
-        evaluate_every: int = -1,
-        total_samples: int | None = None,
-        perp_tol: float = 1e-1,
-        mean_change_tol: float = 1e-3,
-        max_doc_update_iter: int = 100,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        validation_tol: float = 1e-4,
-        n_jobs: int | None = None,
-        verbose: int | str = "auto",
-        random_state: Any = None,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.global_step = global_step
-        self.local_step = local_step
-        self.learning_method = learning_method
-        self.learning_decay = learning_decay
-        self.learning_offset = learning_offset
-        self.learning_scale = learning_scale
-        self.population_ramp = population_ramp
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.evaluate_every = evaluate_every
-        self.total_samples = total_samples
-        self.perp_tol = perp_tol
-        self.mean_change_tol = mean_change_tol
-        self.max_doc_update_iter = max_doc_update_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_tol = validation_tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.callbacks = callbacks
-
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
         """Fit topics to a documents x words matrix of counts, from a fresh start.
@@ -224,7 +204,6 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         with unchanged_on_error(self):
             documents = self._documents(X, "fit", reset=True)
             validation = None if X_val is None else self._documents(X_val, "score", reset=False)
-            self._set_priors(documents)
             self.__dict__.pop("perplexity_history_", None)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation))
         return self
@@ -237,13 +216,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         first = not self.__sklearn_is_fitted__()
         with unchanged_on_error(self):
             documents = self._documents(X, "partial_fit", reset=first)
-            if first:
-                self._set_priors(documents)
-                self.random_state_ = make_seed(self.random_state)
-                self._start(documents)
-            self._check_same_model()
-            local_step = self._local_step(documents, **self._sampling(self._streamed_size()))
-            self._run_further(documents, local_step)
+            self._run_further(documents, first=first)
         return self
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -257,9 +230,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         documents = self._documents(X, "transform", reset=False)
         local_step = self._local_step(documents, sweeps=_TRANSFORM_SWEEPS, kept=_TRANSFORM_SWEEPS - 5)
         keys = documents.content_keys(derive_key(self.random_state_, "transform"))
-        with Threads(self.n_jobs) as backend:
+        with self._open_backend() as backend:
             views = {"topics": np.log(self.topic_word_)}
-            weights = backend.map_local(local_step, self._model(), views, documents, keys)
+            weights = backend.map_local(local_step, self._model(), views, documents, keys)["weights"]
         if not normalize:
             weights = weights * (documents.lengths() + self.doc_topic_prior_.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.
@@ -290,7 +263,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return float(np.exp(-self.score(X)))
 
     def _completed(self, documents: Documents) -> HeldOut:
-        with Threads(self.n_jobs) as backend:
+        with self._open_backend() as backend:
             return document_completion(self.topic_word_, self.doc_topic_prior_, documents, backend=backend)
 
     def _score(self, data: Documents) -> float:
@@ -316,9 +289,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
-        totals = self.components_.sum(axis=1, keepdims=True)
-        means = self.components_ / totals
-        return (totals / totals.sum())[:, 0], means, np.sqrt(means * (1.0 - means) / (totals + 1.0))
+        return self._model().summarize(self._state.parameters)
 
     def components_in_use(self) -> int:
         """Return the number of topics."""
@@ -343,7 +314,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
         try:
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, accept_large_sparse=True)
+            X = check_data(self, X, reset=reset)
         except ValueError as error:
             if "could not convert string" not in str(error):
                 raise
@@ -357,14 +328,6 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_counts(documents, f"{type(self).__name__}.{method}", allow_empty=allow_empty)
         return documents
 
-    def _check_parameters(self) -> None:
-        self._check_loop_parameters()
-        for name in ("n_components", "max_doc_update_iter"):
-            require_count(name, getattr(self, name))
-        for name in ("perp_tol", "mean_change_tol"):
-            require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        require("evaluate_every", self.evaluate_every, is_integer, "an integer")
-
     def _alpha(self) -> Array:
         """Return alpha for each topic."""
         given = 1.0 / self.n_components if self.doc_topic_prior is None else self.doc_topic_prior
@@ -374,10 +337,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             alpha = np.array(np.nan)
         if alpha.ndim == 0:
             alpha = np.full(self.n_components, alpha)
-        if alpha.shape != (self.n_components,) or not (np.isfinite(alpha).all() and (alpha > 0).all()):
+        if alpha.shape != (self.n_components,) or not is_usable_alpha(alpha):
             raise ValueError(
-                f"doc_topic_prior must be a positive number, or {self.n_components} of them (one for each topic), "
-                f"not {self.doc_topic_prior!r}."
+                f"doc_topic_prior must be a positive number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g}, or "
+                f"{self.n_components} of them (one for each topic), not {self.doc_topic_prior!r}."
             )
         return alpha
 
@@ -385,22 +348,28 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return eta."""
         if self.topic_word_prior is None:
             return 1.0 / self.n_components
-        require("topic_word_prior", self.topic_word_prior, lambda v: 0 < v < np.inf, "a positive number")
+        require_positive("topic_word_prior", self.topic_word_prior)
         return float(self.topic_word_prior)
 
-    def _set_priors(self, documents: Documents) -> None:
-        """Fix what a fit cannot change later: the model, and what "auto" means."""
-        self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), self._eta()
-        self.local_step_ = "gibbs" if Gibbs.suits(documents) else "mean_field"
-        self._n_words = documents.n_words
+    def _wanted(self) -> dict[str, Any]:
+        return {
+            "n_components": int(self.n_components),
+            "doc_topic_prior": self._alpha(),
+            "topic_word_prior": self._eta(),
+        }
 
-    def _check_same_model(self) -> None:
-        """Raise if parameters of the model were changed since the first `partial_fit` or the last `fit`."""
-        if not np.array_equal(self._alpha(), self.doc_topic_prior_) or self._eta() != self.topic_word_prior_:
-            raise ValueError(
-                "n_components, doc_topic_prior or topic_word_prior has changed since this model was fitted, and "
-                "partial_fit goes on with the same model: set it back, or call fit."
-            )
+    def _fix_model(self, data: Documents) -> None:
+        self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), self._eta()
+        self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
+        self._n_words = data.n_words
+
+    @property
+    def _fixed(self) -> Mapping[str, Any]:
+        return {
+            "n_components": len(self.doc_topic_prior_),
+            "doc_topic_prior": self.doc_topic_prior_,
+            "topic_word_prior": self.topic_word_prior_,
+        }
 
     def _decay_for(self, rows: int) -> float | None:
         usual = 0.5 if rows >= _LARGE_MINIBATCH else 0.6
@@ -429,6 +398,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
         return self._local_step(data, **self._sampling(plan.batch_size))
+
+    def _stream_step(self, data: Documents) -> LocalStep:
+        return self._local_step(data, **self._sampling(self._streamed_size()))
 
     def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
         return [self._perplexity_monitor(data, plan)] if self.evaluate_every > 0 else []

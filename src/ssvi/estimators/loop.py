@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ssvi.estimators.common import is_integer, make_global_step, require, require_count
+from ssvi.backends.base import Backend
+from ssvi.checks import (
+    is_integer,
+    require,
+    require_count,
+    require_flag,
+    require_not_negative,
+    require_one_of,
+    require_positive,
+)
+from ssvi.engine import Callback
+from ssvi.estimators.common import make_global_step
+from ssvi.estimators.parameters import check_parameters, optional, optional_count, parameter, with_parameters
 from ssvi.global_steps.base import GlobalStep
+from ssvi.local_steps.base import LocalStep
 from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step_schedule
 
 _SMALLEST_BATCH = 128
@@ -60,24 +74,125 @@ class Plan:
         return next((step for step in range(1, self.total + 1) if self.schedule(step) < 1.0), self.total + 1)
 
 
+@with_parameters
 class LoopParameters(BaseEstimator):
-    """An estimator that is fitted by a loop over minibatches. Subclasses have these parameters."""
+    """An estimator that is fitted by a loop over minibatches: the parameters that all estimators have."""
 
-    global_step: str | GlobalStep
-    learning_method: str
-    learning_decay: float | None
-    learning_offset: float | None
-    learning_scale: float | None
-    population_ramp: bool
-    max_iter: int | None
-    tol: float | None = None
-    batch_size: int | None
-    total_samples: float | None
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    validation_tol: float
-    verbose: int | str
+    global_step: str | GlobalStep = parameter(
+        default="ssvi_a",
+        kind='{"ssvi_a", "ssvi", "mean_field", "map"} or GlobalStep',
+        words="How q of the global parameters is updated.",
+    )
+    local_step: str | LocalStep = parameter(
+        default="auto",
+        kind="str or LocalStep",
+        words="How each row's hidden variables are found.",
+    )
+    learning_method: str = parameter(
+        default="auto",
+        kind='{"auto", "online", "batch"}',
+        words=""""batch" sees all rows in every step, "online" goes by minibatches; "auto" is "batch" for up to 2,000
+        rows, or up to `batch_size` if that is set. In batch mode with a `global_step` that draws nothing the step
+        size is 1 (coordinate ascent).""",
+        check=lambda name, value: require_one_of(name, value, ("auto", "online", "batch")),
+    )
+    learning_decay: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.6; where every
+        step sees all rows 0.75.""",
+        check=optional(require_not_negative),
+    )
+    learning_offset: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="tau of the step size. By default 10; where every step sees all rows 0.",
+        check=optional(require_not_negative),
+    )
+    learning_scale: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""s of the step size. By default 1; where every step sees all rows what makes the first third of the
+        steps whole.""",
+        check=optional(require_positive),
+    )
+    population_ramp: bool = parameter(
+        default=True,
+        kind="bool",
+        words="Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.",
+    )
+    max_iter: int | None = parameter(
+        default=None,
+        kind="int, optional",
+        words="Passes over the data in `fit`.",
+        check=optional_count,
+    )
+    batch_size: int | None = parameter(
+        default=None,
+        kind="int, optional",
+        words="""Rows in a minibatch. By default a twentieth of the data, at least 128 and at most 1,000; in
+        `partial_fit` 1,000.""",
+        check=optional_count,
+    )
+    total_samples: float | None = parameter(
+        default=None,
+        kind="int, optional",
+        words="N for `partial_fit`: how many rows there will be. By default as many as there were so far.",
+        check=optional(lambda name, value: require(name, value, lambda v: 1 <= v < np.inf, "1 or more")),
+    )
+    early_stopping: bool = parameter(
+        default=False,
+        kind="bool",
+        words="""Score validation rows after every pass (or some fifty times in a fit of more passes), stop when
+        `n_iter_no_change` scores in a row bring no gain, and keep the best state that was scored. The rows are
+        `X_val` of `fit`, or a share `validation_fraction` of X that is then not fitted.""",
+        check=require_flag,
+    )
+    validation_fraction: float = parameter(
+        default=0.1,
+        kind="float",
+        words="See `early_stopping`.",
+        check=lambda name, value: require(name, value, lambda v: 0 < v < 1, "above 0 and below 1"),
+    )
+    n_iter_no_change: int = parameter(
+        default=5,
+        kind="int",
+        words="See `early_stopping`.",
+        check=require_count,
+    )
+    validation_tol: float = parameter(
+        default=1e-4,
+        kind="float",
+        words="A score is a gain if it is better by more than this share of the best one's size.",
+        check=require_not_negative,
+    )
+    backend: str | Backend = parameter(
+        default="threads",
+        kind='"threads" or Backend',
+        words="Where the local step of a minibatch runs. The result does not depend on it.",
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        kind="int, optional",
+        words="Threads; None is 1, -1 is all processors. The result does not depend on it.",
+    )
+    verbose: int | str = parameter(
+        default="auto",
+        kind='"auto" or int',
+        words="""Show progress on stderr if a fit takes over two seconds: always (1), never (0), or where it is a
+        terminal.""",
+        check=lambda name, value: _check_verbose(value),
+    )
+    random_state: Any = parameter(
+        default=None,
+        kind="int, RandomState, Generator or None",
+        words="The seed. The same integer gives the same result, bit for bit.",
+    )
+    callbacks: Sequence[Callback] | None = parameter(
+        default=None,
+        kind="list of callables, optional",
+        words="Each is called with the engine's State and Info after every step; a true answer ends the fit there.",
+    )
 
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
     """The steps by minibatches, for those of the learning parameters that are None."""
@@ -86,26 +201,14 @@ class LoopParameters(BaseEstimator):
     _default_passes: ClassVar[tuple[int, int]] = (10, 10)
     """What `max_iter=None` means by minibatches, and where every step sees all data."""
 
-    def _check_loop_parameters(self) -> None:
-        for name in ("max_iter", "batch_size"):
-            if getattr(self, name) is not None:
-                require_count(name, getattr(self, name))
-        require_count("n_iter_no_change", self.n_iter_no_change)
-        for name in ("learning_decay", "learning_offset"):
-            if getattr(self, name) is not None:
-                require(name, getattr(self, name), lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        if self.learning_scale is not None:
-            require("learning_scale", self.learning_scale, lambda v: 0 < v < np.inf, "a positive number")
-        if self.total_samples is not None:
-            require("total_samples", self.total_samples, lambda v: 1 <= v < np.inf, "1 or more")
-        if not isinstance(self.early_stopping, bool | np.bool_):
-            raise ValueError(f"early_stopping must be True or False, not {self.early_stopping!r}.")
-        require("validation_fraction", self.validation_fraction, lambda v: 0 < v < 1, "above 0 and below 1")
-        require("validation_tol", self.validation_tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        if self.learning_method not in ("auto", "online", "batch"):
-            raise ValueError(f"learning_method must be 'auto', 'online' or 'batch', not {self.learning_method!r}.")
-        if self.verbose != "auto" and not is_integer(self.verbose):
-            raise ValueError(f"verbose must be 'auto' or an integer, not {self.verbose!r}.")
+    def _check_parameters(self) -> None:
+        """Raise one clear sentence if a parameter has a value that will not do."""
+        check_parameters(self)
+
+    @property
+    def _settled(self) -> float | None:
+        """The relative change of lambda below which coordinate ascent ends; None if it goes on."""
+        return None
 
     def _batch_size_for(self, n: int) -> int:
         """Return the number of documents in a minibatch of `fit`."""
@@ -164,3 +267,8 @@ class LoopParameters(BaseEstimator):
             if whole_steps is None or isinstance(self.global_step, GlobalStep)
             else step.for_whole_data(whole_steps)
         )
+
+
+def _check_verbose(value: Any) -> None:
+    if value != "auto" and not is_integer(value):
+        raise ValueError(f"verbose must be 'auto' or an integer, not {value!r}.")

@@ -8,21 +8,45 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ssvi.checks import require, require_count, require_not_negative, require_positive
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import require, require_count
+from ssvi.estimators.components import ComponentsMixin
+from ssvi.estimators.parameters import parameter, with_parameters
 from ssvi.models.base import is_active
 from ssvi.typing import Array
 
 
-class OpenEndedEstimator(StochasticEstimator):
+@with_parameters
+class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
     """An estimator that may use up to `n_components` components; those of no use stay empty."""
 
-    n_components: int
-    tol: float
-    active_share: float
-
-    _fitted: dict[str, Any]
-    """The parameters that a fit cannot change later, in the order in which the model takes them."""
+    n_components: int = parameter(
+        default=50,
+        kind="int",
+        words="K, the most components there can be. Those that are not needed stay empty (`n_active_`).",
+        check=require_count,
+        kw_only=False,
+    )
+    weight_concentration_prior: float = parameter(
+        default=1.0,
+        kind="float",
+        words="""alpha, the concentration of the Dirichlet process: the weights are Dirichlet(alpha / K). About alpha
+        log(1 + N / alpha) of N rows are expected to begin a component of their own.""",
+        check=require_positive,
+    )
+    tol: float = parameter(
+        default=1e-5,
+        kind="float",
+        words="""Coordinate ascent stops when q's parameters change by less than this share of their mean, in the
+        mean.""",
+        check=require_not_negative,
+    )
+    active_share: float = parameter(
+        default=1e-3,
+        kind="float",
+        words="A component is active if it holds this share of the rows, and half a row at the least.",
+        check=lambda name, value: require(name, value, lambda v: 0 <= v <= 1, "from 0 to 1"),
+    )
 
     @abstractmethod
     def _held(self) -> Array:
@@ -38,13 +62,11 @@ class OpenEndedEstimator(StochasticEstimator):
         """Return `n_active_`."""
         return self.n_active_
 
+    @property
+    def _settled(self) -> float | None:
+        return self.tol
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def _check_parameters(self) -> None:
-        self._check_loop_parameters()
-        require_count("n_components", self.n_components)
-        require("tol", self.tol, lambda v: 0 <= v < np.inf, "a number of 0 or more")
-        require("active_share", self.active_share, lambda v: 0 <= v <= 1, "from 0 to 1")

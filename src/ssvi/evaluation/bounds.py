@@ -15,7 +15,7 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.mean_field import MeanField
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_key, derive_keys

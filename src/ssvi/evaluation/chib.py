@@ -16,31 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
+from ssvi.checks import require_count
 from ssvi.evaluation.held_out import HeldOut
-from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, sequence
+from ssvi.evaluation.tokens import Tokens, Topics, draw_topic, estimate, sequence, sweep
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, derive_key, uniform
 from ssvi.numerics.special import log_gamma
 from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
-Topics = npt.NDArray[np.int64]
 _BURN_IN = 50  # sweeps before z* is looked for
 _CLIMBS = 20  # sweeps of steepest ascent towards z*, at the most
-
-
-@kernel
-def _sweep(
-    tokens: Tokens, by_word: Array, topics: Topics, tally: Array, backwards: bool, state: np.uint64
-) -> np.uint64:
-    """Redraw each token's topic given all others, in one order or the other."""
-    for i in range(tokens.size):
-        n = tokens.size - 1 - i if backwards else i
-        tally[topics[n]] -= 1.0
-        chance, state = uniform(state)
-        topics[n] = draw_topic(by_word[tokens[n]], tally, chance)
-        tally[topics[n]] += 1.0
-    return state
 
 
 @kernel
@@ -94,7 +80,7 @@ def _find_mode(tokens: Tokens, by_word: Array, topics: Topics, tally: Array, sta
         topics[n] = draw_topic(by_word[tokens[n]], tally, chance)
         tally[topics[n]] += 1.0
     for _ in range(_BURN_IN):
-        state = _sweep(tokens, by_word, topics, tally, False, state)
+        state = sweep(tokens, by_word, topics, tally, False, state)
     for _ in range(_CLIMBS):
         if not _climb(tokens, by_word, topics, tally):
             break
@@ -109,13 +95,13 @@ def _one_document(tokens: Tokens, by_word: Array, alpha: Array, samples: int, st
     chance, state = uniform(state)
     place = int(chance * samples)
     middle, middle_tally = goal.copy(), goal_tally.copy()
-    state = _sweep(tokens, by_word, middle, middle_tally, True, state)
+    state = sweep(tokens, by_word, middle, middle_tally, True, state)
     logs = np.empty(samples)
     for backwards, first, last, step in ((False, place, samples, 1), (True, place - 1, -1, -1)):
         topics, tally = middle.copy(), middle_tally.copy()
         for s in range(first, last, step):
             if s != place:
-                state = _sweep(tokens, by_word, topics, tally, backwards, state)
+                state = sweep(tokens, by_word, topics, tally, backwards, state)
             logs[s] = _log_transition(tokens, by_word, topics, goal, tally)
     largest = logs.max()
     log_mean = largest + math.log(np.exp(logs - largest).mean())
@@ -167,7 +153,6 @@ def chib_style(
         Where it runs.
 
     """
-    if samples < 1:
-        raise ValueError(f"samples must be 1 or more, not {samples!r}.")
+    require_count("samples", samples)
     kernel_of_shard = partial(_chib_documents, samples)
     return estimate(kernel_of_shard, topics, alpha, documents, derive_key(seed, "chib"), backend)

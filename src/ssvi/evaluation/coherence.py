@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.typing import Array
 
 Words = npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.tokens import check_topics
 from ssvi.local_steps.base import LocalStep
@@ -134,7 +134,7 @@ def document_completion(
     keys = observed.content_keys(derive_key(seed, "completion"))
     with np.errstate(divide="ignore"):  # a topic may lack a word
         views = {"topics": np.log(topics)}
-    theta = (backend or Threads()).map_local(local_step, model, views, observed, keys)
+    theta = (backend or Threads()).map_local(local_step, model, views, observed, keys)["weights"]
     log_probability = np.empty(len(documents))
     by_word = np.ascontiguousarray(topics.T)
     _predict(held_out.indptr, held_out.words, held_out.counts, theta, by_word, log_probability)

@@ -1,12 +1,20 @@
-"""Left-to-right estimation of a document's marginal probability (Wallach 2008; Wallach et al. 2009).
+"""Left-to-right estimation of a document's marginal probability (Wallach 2008; Wallach et al. 2009; Buntine 2009).
 
 p(w_1, ..., w_N) is the product of p(w_n | w_1, ..., w_{n-1}). Each factor is an average over particles: every particle
-resamples the topics of the tokens before n, then predicts token n, then draws its topic. The estimate of the
-probability is unbiased; its cost grows with the square of a document's length.
+redraws the topics of the tokens before n, then predicts token n. The particles are then resampled in proportion to what
+they predicted, and each draws the topic of token n.
+
+Without resampling, particles would stand for the tokens before n alone, and the product of their averages would be
+biased and stay so with any number of particles. Resampled at every token they are a particle filter, whose estimate of
+the probability is unbiased with any number of particles and converges as they grow (Del Moral 2004). The mean over
+particles of their own products is unbiased too, but a few particles come to hold all of it: it is the noisier.
+
+The cost grows with the square of a document's length.
 """
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -14,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
+from ssvi.checks import require_count
 from ssvi.evaluation.held_out import HeldOut
-from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, sequence
+from ssvi.evaluation.tokens import Tokens, draw_topic, estimate, sequence, sweep
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, derive_key, uniform
 from ssvi.numerics.vectors import dot
@@ -23,22 +32,41 @@ from ssvi.typing import Array
 
 
 @kernel
-def _one_particle(tokens: Tokens, by_word: Array, alpha: Array, state: np.uint64, probability: Array) -> np.uint64:
-    """Add one particle's p(w_n | w_1, ..., w_{n-1}) to each element of `probability`."""
-    topics = np.empty(tokens.size, np.int64)
-    tally = alpha.copy()
-    mass = alpha.sum()
+def _resampled(weights: Array, chance: float) -> npt.NDArray[np.int64]:
+    """Return as many numbers of particles as there are, each as often as its weight says, up or down to a whole number.
+
+    One draw serves all (systematic resampling): equal weights leave every particle as it is.
+    """
+    chosen, last = np.empty(weights.size, np.int64), weights.size - 1
+    share, covered, i = weights.sum() / weights.size, weights[0], 0
+    for place in range(weights.size):
+        while covered < (place + chance) * share and i < last:
+            i += 1
+            covered += weights[i]
+        chosen[place] = i
+    return chosen
+
+
+@kernel
+def _one_document(tokens: Tokens, by_word: Array, alpha: Array, particles: int, state: np.uint64) -> float:
+    """Return the estimate of log p(w)."""
+    topics, tallies = np.empty((particles, tokens.size), np.int64), np.empty((particles, alpha.size))
+    tallies[:] = alpha
+    predicted, mass, total = np.empty(particles), alpha.sum(), 0.0
     for n in range(tokens.size):
-        for m in range(n):
-            tally[topics[m]] -= 1.0
-            chance, state = uniform(state)
-            topics[m] = draw_topic(by_word[tokens[m]], tally, chance)
-            tally[topics[m]] += 1.0
-        probability[n] += dot(tally, by_word[tokens[n]]) / (mass + n)
+        row = by_word[tokens[n]]
+        for i in range(particles):
+            state = sweep(tokens[:n], by_word, topics[i], tallies[i], False, state)
+            predicted[i] = dot(tallies[i], row) / (mass + n)
+        total += math.log(predicted.mean())
         chance, state = uniform(state)
-        topics[n] = draw_topic(by_word[tokens[n]], tally, chance)
-        tally[topics[n]] += 1.0
-    return state
+        chosen = _resampled(predicted, chance)
+        topics[:, :n], tallies[:] = topics[chosen, :n], tallies[chosen]
+        for i in range(particles):
+            chance, state = uniform(state)
+            topics[i, n] = draw_topic(row, tallies[i], chance)
+            tallies[i, topics[i, n]] += 1.0
+    return total
 
 
 @kernel
@@ -55,11 +83,7 @@ def _left_to_right_documents(
     """Fill in the estimate for each document of a shard."""
     for d in range(indptr.size - 1):
         tokens = sequence(words[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]])
-        probability = np.zeros(tokens.size)
-        state = keys[d]
-        for _ in range(particles):
-            state = _one_particle(tokens, by_word, alpha, state, probability)
-        log_probability[d] = np.log(probability / particles).sum()
+        log_probability[d] = _one_document(tokens, by_word, alpha, particles, keys[d])
 
 
 def left_to_right(
@@ -84,13 +108,12 @@ def left_to_right(
     seed : int
         The figure depends on it and on each document's content, on nothing else.
     particles : int
-        More of them give a less noisy estimate. The log of an unbiased estimate is too low on average, less so with
-        more particles.
+        The estimate of the probability is unbiased with any number of them, and less noisy with more. Its log is too
+        low on average, less so with more particles.
     backend : Backend, optional
         Where it runs.
 
     """
-    if particles < 1:
-        raise ValueError(f"particles must be 1 or more, not {particles!r}.")
+    require_count("particles", particles)
     kernel_of_shard = partial(_left_to_right_documents, particles)
     return estimate(kernel_of_shard, topics, alpha, documents, derive_key(seed, "left to right"), backend)

@@ -10,7 +10,7 @@ import numpy as np
 from ssvi.backends.base import Backend
 from ssvi.backends.shards import shards
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.bernoulli_mixture.common import responsibilities
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.models.bernoulli_mixture import BernoulliMixture

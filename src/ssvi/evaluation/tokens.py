@@ -17,16 +17,17 @@ import numpy.typing as npt
 from ssvi.backends.base import Backend
 from ssvi.backends.shards import shards
 from ssvi.backends.threads import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.tokens import expand
 from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import Keys
+from ssvi.numerics.random import Keys, uniform
 from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
 Tokens = npt.NDArray[np.uint32]
+Topics = npt.NDArray[np.int64]
 Estimate = Callable[[npt.NDArray[np.int64], Tokens, npt.NDArray[np.int64], Array, Array, Keys, Array], None]
 """A kernel: (indptr, words, counts, beta by word, alpha, keys) to each document's log probability."""
 
@@ -41,6 +42,18 @@ def draw_topic(row: Array, tally: Array, chance: float) -> int:
         if level < 0.0:
             return k
     return last
+
+
+@kernel
+def sweep(tokens: Tokens, by_word: Array, topics: Topics, tally: Array, backwards: bool, state: np.uint64) -> np.uint64:
+    """Redraw each token's topic given all others, in one order or the other."""
+    for i in range(tokens.size):
+        n = tokens.size - 1 - i if backwards else i
+        tally[topics[n]] -= 1.0
+        chance, state = uniform(state)
+        topics[n] = draw_topic(by_word[tokens[n]], tally, chance)
+        tally[topics[n]] += 1.0
+    return state
 
 
 @kernel
@@ -71,6 +84,7 @@ def check_topics(topics: Array, alpha: Array, documents: Documents) -> None:
             f"the documents have a vocabulary of {documents.n_words} words and the topics one of {topics.shape[1]}: "
             "count the documents' words over the vocabulary of the fit."
         )
+    documents.check_not_negative("a held-out estimator")
     possible = topics.max(axis=0) > 0
     if not possible.all():
         used = documents.tight()

@@ -167,8 +167,7 @@ def reproduce(
 def forget(folder: Path) -> None:
     """Remove what an experiment wrote, and nothing else."""
     for name in _WRITTEN:
-        for path in (folder / name, folder / f"{name}.partial"):
-            path.unlink(missing_ok=True)
+        (folder / name).unlink(missing_ok=True)
 
 
 def chosen_rows(table: Table, trials: Sequence[Any]) -> list[dict[str, Any]]:

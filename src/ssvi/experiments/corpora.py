@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 
 WIKIPEDIA = Path("..") / "shared" / "data" / "wikipedia"
 """Where English Wikipedia is looked for, from the working directory."""

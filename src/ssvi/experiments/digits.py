@@ -13,7 +13,7 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.baselines.collapsed_gibbs import CollapsedGibbsBernoulliMixture
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.data.images import Digits as Images
 from ssvi.data.images import load_digits
 from ssvi.engine import Info, Problem, State
@@ -134,7 +134,8 @@ class DigitsBench:
         start = engine.init(self.model, seed, self.train).parameters
         views = self.model.statistics(self.model.mean_weights(start), self.model.mean_components(start))
         keys = derive_keys(0, len(self.train))
-        return self.backend.map_local(Exact(), self.model, views, self.train, keys).argmax(axis=1)
+        local = self.backend.map_local(Exact(), self.model, views, self.train, keys)
+        return local["responsibilities"].argmax(axis=1)
 
 
 class DigitsMixture(Experiment):

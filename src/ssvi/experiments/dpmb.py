@@ -13,7 +13,7 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.baselines.collapsed_gibbs import CollapsedGibbsBernoulliMixture
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.engine import Problem, State
 from ssvi.evaluation.mixtures import log_predictive
 from ssvi.experiments import figures

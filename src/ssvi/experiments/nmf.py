@@ -11,7 +11,7 @@ import numpy as np
 
 from ssvi import engine
 from ssvi.backends.base import Backend
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
 from ssvi.engine import Info, Problem, State, Steps
 from ssvi.experiments import figures, spectra
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require

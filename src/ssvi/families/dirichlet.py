@@ -117,6 +117,13 @@ class Dirichlet(ExponentialFamily):
         """Return lambda: beta is a row of gamma variables, normalised."""
         return lam
 
+    def deviations(self, lam: Array) -> Array:
+        """Return the standard deviations of beta."""
+        totals = lam.sum(axis=-1, keepdims=True)
+        means = lam / totals
+        deviations: Array = np.sqrt(means * (1.0 - means) / (totals + 1.0))
+        return deviations
+
     def mode_stats(self, lam: Array) -> Array:
         """Return log(lambda / sum lambda): in this measure the mode is the mean."""
         result: Array = np.log(lam) - np.log(lam.sum(axis=-1, keepdims=True))

@@ -41,6 +41,11 @@ class Gamma(ExponentialFamily):
         """Return the shape, for both coordinates."""
         return lam[..., :1]
 
+    def deviations(self, lam: Array) -> Array:
+        """Return the standard deviation of beta in each row."""
+        deviations: Array = np.sqrt(lam[..., 0]) / lam[..., 1]
+        return deviations
+
     def mode_stats(self, lam: Array) -> Array:
         """Return t(shape / rate)."""
         mode = lam[..., 0] / lam[..., 1]

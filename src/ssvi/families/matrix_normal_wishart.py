@@ -9,7 +9,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ssvi.families.precision import Parts, PrecisionFamily, turned
+from ssvi.families.precision import PrecisionFamily, turned
+from ssvi.families.regression_layout import Parts
 from ssvi.typing import Array
 
 
@@ -79,17 +80,19 @@ class MatrixNormalWishart(PrecisionFamily):
     def natural(self, mean: Array, strength: Array, scatter: Array, degrees: Array) -> Array:
         """Return lambda from the usual parameters (see `RegressionParameters`)."""
         cross = mean @ strength
-        return self._merge(Parts(cross, strength, scatter + cross @ turned(mean), np.asarray(degrees, dtype=float)))
+        return self._layout.merge(
+            Parts(cross, strength, scatter + cross @ turned(mean), np.asarray(degrees, dtype=float))
+        )
 
     def standard(self, lam: Array) -> RegressionParameters:
         """Return the usual parameters."""
-        parts = self._split(lam)
+        parts = self._layout.split(lam)
         mean: Array = turned(np.linalg.solve(parts.inputs, turned(parts.cross)).astype(float))
         return RegressionParameters(mean, parts.inputs, parts.outputs - mean @ turned(parts.cross), parts.degrees)
 
     def expand(self, stats: Array) -> RegressionStatistics:
         """Return statistics as named arrays."""
-        parts = self._split_dual(stats)
+        parts = self._layout.split_dual(stats)
         return RegressionStatistics(parts.cross, -2.0 * parts.inputs, -2.0 * parts.outputs, 2.0 * parts.degrees)
 
     @classmethod

@@ -119,7 +119,7 @@ class MultivariateGaussian(ExponentialFamily):
         rows = as_rows(lam)
         hidden = np.empty((len(rows), self.size))
         normal_rows(keys, hidden)
-        return Draw(self._draw_stats(rows, hidden).reshape(lam.shape), hidden.reshape(*lam.shape[:-1], -1))
+        return Draw(self._draw_stats(rows, hidden).reshape(lam.shape), hidden.reshape(*lam.shape[:-1], self.size))
 
     def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
         """Go back from t to beta = L^-T (L^-1 lambda_1 + z), and from L to Lambda."""

@@ -29,7 +29,8 @@ from scipy import special
 
 from ssvi.families.base import ExponentialFamily, as_rows
 from ssvi.families.draws import Draw
-from ssvi.families.symmetric import pack, pack_dual, packed_size, unpack, unpack_dual
+from ssvi.families.regression_layout import Parts, RegressionLayout
+from ssvi.families.symmetric import packed_size
 from ssvi.numerics.cholesky import cholesky, cholesky_pullback, invert_lower
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative_into
@@ -59,15 +60,6 @@ def _log_diagonal(factors: Array) -> Array:
     """Return the sum of the logarithms of the diagonal: half the log-determinant of what was factored."""
     result: Array = np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
     return result
-
-
-class Parts(NamedTuple):
-    """Rows of lambda, or of a gradient, as matrices: `cross` is M K, `inputs` is K, `outputs` is S + M K M^T."""
-
-    cross: Array
-    inputs: Array
-    outputs: Array
-    degrees: Array
 
 
 class _Factors(NamedTuple):
@@ -100,6 +92,7 @@ class PrecisionFamily(ExponentialFamily):
                 f"a precision matrix needs at least one row and no negative inputs, not {outputs}, {inputs}."
             )
         self.outputs, self.inputs = outputs, inputs
+        self._layout = RegressionLayout(outputs, inputs)
 
     @abstractmethod
     def standard(self, lam: Array) -> tuple[Array, ...]:
@@ -112,7 +105,7 @@ class PrecisionFamily(ExponentialFamily):
     @property
     def dimension(self) -> int:
         """The numbers of M K, of K and S + M K M^T packed, and nu."""
-        return self.outputs * self.inputs + packed_size(self.inputs) + packed_size(self.outputs) + 1
+        return self._layout.size
 
     def log_normalizer(self, lam: Array) -> Array:
         """Return -nu/2 log|S| + nu D/2 log 2 + log Gamma_D(nu/2) - D/2 log|K|."""
@@ -151,7 +144,8 @@ class PrecisionFamily(ExponentialFamily):
         rows = as_rows(lam)
         hidden = np.empty((len(rows), self._noise_size))
         _noise_rows(self._gamma_shapes(rows[:, -1]), keys, hidden)
-        return Draw(self._draw_stats(rows, hidden).reshape(lam.shape), hidden.reshape(*lam.shape[:-1], -1))
+        stats = self._draw_stats(rows, hidden).reshape(lam.shape)
+        return Draw(stats, hidden.reshape(*lam.shape[:-1], self._noise_size))
 
     def quantile(self, lam: Array, u: Array) -> Array:
         """Invert D gamma distributions and as many normal ones as there are other numbers of noise."""
@@ -169,7 +163,7 @@ class PrecisionFamily(ExponentialFamily):
     def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
         """Go back from t through W = L_S^-T T and G = W^T A to the factor L and to nu, and from L to J."""
         rows, d, q = as_rows(lam), self.outputs, self.inputs
-        factors, noise, x_parts = self._factors(rows), self._noise(as_rows(draw.hidden)), self._split(as_rows(x))
+        factors, noise, x_parts = self._factors(rows), self._noise(as_rows(draw.hidden)), self._layout.split(as_rows(x))
         root, scaled = self._roots(factors, noise)
         to_scaled = turned(root) @ x_parts.cross - scaled @ x_parts.inputs
         to_inner = to_scaled @ turned(factors.inputs_inverse)
@@ -182,20 +176,11 @@ class PrecisionFamily(ExponentialFamily):
         places = np.arange(q, q + d)
         to_factor[:, places, places] -= x_parts.degrees[:, None] / factors.whole[:, places, places]
         to_joint = cholesky_pullback(factors.whole, factors.inverse, to_factor)
-        # T_ii^2 = 2 Gamma((nu + 1 - i) / 2), so d log T_ii / d nu is a quarter of the quantile's log-derivative.
-        diagonal = np.arange(d)
-        to_log = to_bartlett[:, diagonal, diagonal] * np.exp(noise.log_diagonal) + x_parts.degrees[:, None]
-        slopes = np.empty(to_log.shape)
-        shapes = self._gamma_shapes(rows[:, -1])
-        log_quantile_derivative_into(
-            np.ascontiguousarray(shapes).reshape(-1),
-            np.ascontiguousarray(noise.log_gammas).reshape(-1),
-            slopes.reshape(-1),
-        )
-        parts = Parts(
-            2.0 * to_joint[:, q:, :q], to_joint[:, :q, :q], to_joint[:, q:, q:], (0.25 * slopes * to_log).sum(-1)
-        )
-        return self._merge_dual(parts).reshape(lam.shape)
+        to_log_diagonal = np.diagonal(to_bartlett, axis1=-2, axis2=-1) * np.exp(noise.log_diagonal)
+        to_log_diagonal = to_log_diagonal + x_parts.degrees[:, None]
+        to_degrees = (to_log_diagonal * self._bartlett_slopes(rows[:, -1], noise)).sum(axis=-1)
+        parts = Parts(2.0 * to_joint[:, q:, :q], to_joint[:, :q, :q], to_joint[:, q:, q:], to_degrees)
+        return self._layout.merge_dual(parts).reshape(lam.shape)
 
     def fisher_solve(self, lam: Array, x: Array) -> Array:
         """Solve in the coordinates (M, K, S, nu), where the Fisher metric is in blocks.
@@ -204,8 +189,8 @@ class PrecisionFamily(ExponentialFamily):
         -tr(S^-1 dS) / 2 + psi'_D(nu/2) dnu / 4. What S takes off the last is done term by term, without cancellation.
         """
         rows = as_rows(lam)
-        factors, own = self._factors(rows), self._split(rows)
-        gradient = self._split_dual(as_rows(x))
+        factors, own = self._factors(rows), self._layout.split(rows)
+        gradient = self._layout.split_dual(as_rows(x))
         mean, degrees = factors.cross @ factors.inputs_inverse, own.degrees[:, None, None]
         scatter = factors.outputs @ turned(factors.outputs)
         crossed = turned(mean) @ gradient.cross
@@ -219,12 +204,12 @@ class PrecisionFamily(ExponentialFamily):
         moved = mean_step @ turned(own.cross)
         outputs_step = scatter_step + moved + turned(moved) + mean @ inputs_step @ turned(mean)
         cross_step = mean_step @ own.inputs + mean @ inputs_step
-        return self._merge(Parts(cross_step, inputs_step, outputs_step, degrees_step)).reshape(lam.shape)
+        return self._layout.merge(Parts(cross_step, inputs_step, outputs_step, degrees_step)).reshape(lam.shape)
 
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Want K and S positive definite, and nu > D - 1."""
         rows = as_rows(lam)
-        definite = np.isfinite(cholesky(self._joint(rows))).all(axis=(-1, -2))
+        definite = np.isfinite(cholesky(self._layout.joint(rows))).all(axis=(-1, -2))
         inside: npt.NDArray[np.bool_] = definite & np.isfinite(rows).all(axis=-1) & (rows[:, -1] > self.outputs - 1)
         return inside.reshape(lam.shape[:-1])
 
@@ -236,7 +221,7 @@ class PrecisionFamily(ExponentialFamily):
         mean = rng.normal(size=(6, d, q))
         degrees = d - 1 + np.append(rng.gamma(2.0, 2.0, 5) + 2.0, 0.6)
         cross = mean @ inputs
-        return self._merge(Parts(cross, inputs, scatter + cross @ turned(mean), degrees))
+        return self._layout.merge(Parts(cross, inputs, scatter + cross @ turned(mean), degrees))
 
     @property
     def _noise_size(self) -> int:
@@ -250,49 +235,21 @@ class PrecisionFamily(ExponentialFamily):
     def _degrees_curvature(self, degrees: Array) -> Array:
         """Return psi'_D(nu/2) / 4 - D / (2 nu), as a sum of positive terms."""
         shapes, place = self._gamma_shapes(degrees), np.arange(self.outputs)
-        terms = trigamma_excess(shapes, trigamma_array(shapes)) / (4.0 * shapes) + place / (
-            4.0 * degrees[:, None] * shapes
-        )
+        excess = trigamma_excess(shapes, trigamma_array(shapes))
+        terms = (excess + place / degrees[:, None]) / (4.0 * shapes)
         result: Array = terms.sum(axis=-1)
         return result
 
-    def _split(self, rows: Array) -> Parts:
-        """Cut rows of natural parameters (or of what multiplies statistics) into matrices."""
-        cross, inputs, outputs, degrees = self._cut(rows)
-        return Parts(cross, unpack(inputs, self.inputs), unpack(outputs, self.outputs), degrees)
-
-    def _split_dual(self, rows: Array) -> Parts:
-        """Cut rows of statistics or gradients into matrices."""
-        cross, inputs, outputs, degrees = self._cut(rows)
-        return Parts(cross, unpack_dual(inputs, self.inputs), unpack_dual(outputs, self.outputs), degrees)
-
-    def _cut(self, rows: Array) -> tuple[Array, Array, Array, Array]:
-        first = self.outputs * self.inputs
-        second = first + packed_size(self.inputs)
-        cross = rows[..., :first].reshape(*rows.shape[:-1], self.outputs, self.inputs)
-        return cross, rows[..., first:second], rows[..., second:-1], rows[..., -1]
-
-    def _merge(self, parts: Parts) -> Array:
-        """Undo `_split`."""
-        flat = parts.cross.reshape(*parts.degrees.shape, -1)
-        return np.concatenate([flat, pack(parts.inputs), pack(parts.outputs), parts.degrees[..., None]], axis=-1)
-
-    def _merge_dual(self, parts: Parts) -> Array:
-        """Undo `_split_dual`."""
-        flat = parts.cross.reshape(*parts.degrees.shape, -1)
-        matrices = [pack_dual(parts.inputs), pack_dual(parts.outputs)]
-        return np.concatenate([flat, *matrices, parts.degrees[..., None]], axis=-1)
-
-    def _joint(self, rows: Array) -> Array:
-        """Return the lower triangles of J."""
-        parts, q, size = self._split(rows), self.inputs, self.inputs + self.outputs
-        joint = np.zeros((len(rows), size, size))
-        joint[:, :q, :q], joint[:, q:, :q], joint[:, q:, q:] = parts.inputs, parts.cross, parts.outputs
-        return joint
+    def _bartlett_slopes(self, degrees: Array, noise: _Noise) -> Array:
+        """Return d log T_ii / d nu: T_ii^2 / 2 is a gamma variable whose shape is nu / 2 and less a constant."""
+        shapes, log_gammas = self._gamma_shapes(degrees), np.ascontiguousarray(noise.log_gammas)
+        slopes = np.empty(shapes.shape)
+        log_quantile_derivative_into(shapes.reshape(-1), log_gammas.reshape(-1), slopes.reshape(-1))
+        return 0.25 * slopes
 
     def _factors(self, rows: Array) -> _Factors:
         q = self.inputs
-        whole = cholesky(self._joint(rows))
+        whole = cholesky(self._layout.joint(rows))
         inverse = invert_lower(whole)
         return _Factors(
             whole, inverse, whole[:, q:, :q], whole[:, q:, q:],
@@ -304,7 +261,9 @@ class PrecisionFamily(ExponentialFamily):
         inverse, whitened, degrees = factors.outputs_inverse, factors.whitened, degrees[:, None, None]
         squares = degrees * (turned(whitened) @ whitened) + spread
         precision = degrees * (turned(inverse) @ inverse)
-        return self._merge_dual(Parts(degrees * (turned(inverse) @ whitened), -0.5 * squares, -0.5 * precision, half))
+        return self._layout.merge_dual(
+            Parts(degrees * (turned(inverse) @ whitened), -0.5 * squares, -0.5 * precision, half)
+        )
 
     def _noise(self, hidden: Array) -> _Noise:
         """Put the numbers of a draw into their places."""
@@ -329,7 +288,9 @@ class PrecisionFamily(ExponentialFamily):
         factors, noise = self._factors(rows), self._noise(hidden)
         root, scaled = self._roots(factors, noise)
         half = noise.log_diagonal.sum(axis=-1) - _log_diagonal(factors.outputs)
-        return self._merge_dual(Parts(root @ scaled, -0.5 * turned(scaled) @ scaled, -0.5 * root @ turned(root), half))
+        return self._layout.merge_dual(
+            Parts(root @ scaled, -0.5 * turned(scaled) @ scaled, -0.5 * root @ turned(root), half)
+        )
 
 
 def _round_matrices(rng: np.random.Generator, order: int) -> Array:

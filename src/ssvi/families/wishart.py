@@ -9,7 +9,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ssvi.families.precision import Parts, PrecisionFamily
+from ssvi.families.precision import PrecisionFamily
+from ssvi.families.regression_layout import Parts
 from ssvi.typing import Array
 
 
@@ -60,16 +61,16 @@ class Wishart(PrecisionFamily):
         """Return lambda from the usual parameters (see `WishartParameters`)."""
         degrees = np.asarray(degrees, dtype=float)
         none = np.empty((*degrees.shape, self.outputs, 0))
-        return self._merge(Parts(none, np.empty((*degrees.shape, 0, 0)), scatter, degrees))
+        return self._layout.merge(Parts(none, np.empty((*degrees.shape, 0, 0)), scatter, degrees))
 
     def standard(self, lam: Array) -> WishartParameters:
         """Return the usual parameters."""
-        parts = self._split(lam)
+        parts = self._layout.split(lam)
         return WishartParameters(parts.outputs, parts.degrees)
 
     def expand(self, stats: Array) -> WishartStatistics:
         """Return statistics as named arrays."""
-        parts = self._split_dual(stats)
+        parts = self._layout.split_dual(stats)
         return WishartStatistics(-2.0 * parts.outputs, 2.0 * parts.degrees)
 
     @classmethod

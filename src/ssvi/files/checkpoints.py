@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import json
@@ -15,15 +16,14 @@ import numpy as np
 
 from ssvi.engine import Info, State
 from ssvi.files import container
+from ssvi.files.atomic import remove_unfinished
+from ssvi.files.checks import check_fitted
 from ssvi.files.codec import Decoder, Encoder
-from ssvi.files.states import check_state
-
-SCHEMA = 1
 
 _WHAT = "a checkpoint"
 _NAME = re.compile(r"step-(\d{9})\.ssvi")
 _KEPT = 2
-_NOT_COMPARED = ("callbacks", "n_jobs", "verbose")  # parameters that do not change what a fit finds
+_NOT_COMPARED = ("backend", "callbacks", "n_jobs", "verbose")  # parameters that do not change what a fit finds
 
 
 class Checkpoints:
@@ -56,7 +56,8 @@ class Checkpoints:
         self._estimator, self._stop, self.resumed_at = estimator, False, None
         self._fingerprint = _fingerprint(estimator, data)
         self.folder.mkdir(parents=True, exist_ok=True)
-        for path in reversed(self.files()):
+        remove_unfinished(self.folder)
+        for path in reversed(self._named()):
             found = self._read(path)
             if found is not None:
                 for name, value in found.items():
@@ -87,6 +88,10 @@ class Checkpoints:
 
     def files(self) -> list[Path]:
         """Return the checkpoints in the folder, the oldest first."""
+        return [path for path in self._named() if path.is_file()]
+
+    def _named(self) -> list[Path]:
+        """Return whatever has a checkpoint's name, in the order of steps: also folders, and links that lead nowhere."""
         if not self.folder.is_dir():
             return []
         return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
@@ -109,14 +114,14 @@ class Checkpoints:
         found = {name: getattr(self._estimator, name) for name in sorted(names) if hasattr(self._estimator, name)}
         text = {
             "kind": "checkpoint",
-            "schema": SCHEMA,
             "fingerprint": self._fingerprint,
             "fitted": encoder.encode(found | {"_state": state}),
         }
         path = self.folder / f"step-{state.step:09d}.ssvi"
         try:
             container.write(path, text, encoder.arrays)
-            for old in self.files()[:-_KEPT]:
+            # Any that claim to be later were of no use when the fit began, and are not counted.
+            for old in [other for other in self.files() if other.name <= path.name][:-_KEPT]:
                 old.unlink(missing_ok=True)
         except OSError as error:
             warnings.warn(
@@ -134,15 +139,16 @@ class Checkpoints:
         """Return what a checkpoint of this fit holds; None if it is damaged, and an error if it is of another fit."""
         try:
             text, arrays = container.read(path, _WHAT)
-            if text.get("kind") != "checkpoint" or text.get("schema") != SCHEMA:
-                raise ValueError(f"{path} is not {_WHAT} of this version.")
-            fingerprint = text["fingerprint"]
-            fitted = Decoder(arrays).decode(text["fitted"])
-            for name in ("_state", "_best_state"):
-                if name == "_state" or name in fitted:
-                    check_state(fitted[name])
+            if text.get("kind") != "checkpoint":
+                raise ValueError(f"it is a file of the kind {text.get('kind')!r}")
+            fingerprint, fitted = dict(text["fingerprint"]), dict(Decoder(arrays).decode(text["fitted"]))
+            if not {"_state", "history_"} <= set(fitted):
+                raise ValueError("it has no state or no history")
+        except OSError as error:
+            _say_passed_over(path, error.strerror or error)
+            return None
         except (ValueError, KeyError, TypeError) as error:
-            warnings.warn(f"{path} is passed over: {error}", RuntimeWarning, stacklevel=3)
+            _say_passed_over(path, error)
             return None
         others = sorted(name for name in self._fingerprint if self._fingerprint[name] != fingerprint.get(name))
         if others:
@@ -153,7 +159,19 @@ class Checkpoints:
         unknown = set(fitted) - set(self._attributes())
         if unknown:
             raise ValueError(f"{path} is not {_WHAT} of a {type(self._estimator).__name__}.")
-        return dict(fitted)
+        resumed = copy.copy(self._estimator)
+        vars(resumed).update(fitted)
+        try:
+            check_fitted(resumed, sum(array.size for array in arrays.values()))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+            _say_passed_over(path, error)
+            return None
+        return fitted
+
+
+def _say_passed_over(path: Path, reason: object) -> None:
+    """Say that a checkpoint is of no use, and why."""
+    warnings.warn(f"{path} is passed over: {str(reason).rstrip('.')}.", RuntimeWarning, stacklevel=4)
 
 
 def _fingerprint(estimator: Any, data: Any) -> dict[str, Any]:

@@ -12,14 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 import ssvi
-from ssvi.engine import Info
 from ssvi.files import container
+from ssvi.files.checks import check_fitted, check_words
 from ssvi.files.codec import Decoder, Encoder
-from ssvi.files.states import check_state
 from ssvi.registry import discover
-
-SCHEMA = 1
-"""The version of the form of model files. Files of every earlier version stay readable."""
 
 _WHAT = "a saved model"
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
@@ -41,18 +37,20 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
     if not estimator.__sklearn_is_fitted__():
         raise ValueError(f"this {type(estimator).__name__} is not fitted yet: there is nothing to save.")
     parameters = estimator.get_params(deep=False) | {"callbacks": None}
+    if not isinstance(parameters["backend"], str):  # an open cluster is not part of a model
+        del parameters["backend"]
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = estimator.random_state_
     fitted = {name: getattr(estimator, name) for name in estimator.saved_attributes if hasattr(estimator, name)}
     if vocabulary is None:
         vocabulary = fitted.get("vocabulary_")
     if vocabulary is not None:
-        fitted["vocabulary_"] = _words(vocabulary, estimator.n_features_in_)
+        check_words(vocabulary, estimator.n_features_in_, "the vocabulary")
+        fitted["vocabulary_"] = np.array(list(vocabulary), dtype=object)
     encoder = Encoder()
     try:
         text = {
             "kind": "model",
-            "schema": SCHEMA,
             "class": type(estimator).__name__,
             "parameters": encoder.encode(parameters),
             "fitted": encoder.encode(fitted),
@@ -69,7 +67,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         return _restore(text, arrays)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
-        raise ValueError(f"{os.fspath(path)} is not {_WHAT}: {error}.") from error
+        raise ValueError(f"{os.fspath(path)} is not {_WHAT}: {str(error).rstrip('.')}.") from error
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -87,10 +85,6 @@ def _restore(text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) ->
     """Build the estimator that a file holds."""
     if text.get("kind") != "model":
         raise ValueError(f"it is a file of the kind {text.get('kind')!r}")
-    if text.get("schema") != SCHEMA:
-        raise ValueError(
-            f"its schema is {text.get('schema')!r}, and this version of ssvi ({ssvi.__version__}) knows {SCHEMA}"
-        )
     kinds = {kind.__name__: kind for kind in estimators().values()}
     if text["class"] not in kinds:
         raise ValueError(f"its class is {str(text['class'])[:60]!r}, which ssvi has not")
@@ -103,40 +97,8 @@ def _restore(text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) ->
     estimator = kind(**parameters)
     for name, value in fitted.items():
         setattr(estimator, name, value)
-    _check(estimator, sum(array.size for array in arrays.values()))
+    check_fitted(estimator, sum(array.size for array in arrays.values()))
     return estimator
-
-
-def _check(estimator: Any, n_numbers: int) -> None:
-    """Raise a `ValueError` unless what was read fits together: sizes, shapes and domains."""
-    check_state(estimator._state)
-    for name in ("n_features_in_", "n_iter_", "random_state_", "_n_distinct"):
-        value = getattr(estimator, name)
-        if not isinstance(value, int) or value < 0:
-            raise ValueError(f"its {name} is {value!r}")
-    sizes = [estimator.n_features_in_, vars(estimator).get("_fitted", {}).get("n_components", 1)]
-    if not all(isinstance(size, int) and 0 < size <= n_numbers for size in sizes):
-        raise ValueError("it claims to be larger than the arrays that it holds")
-    if not all(isinstance(info, Info) for info in estimator.history_):
-        raise ValueError("its history is not one of steps")
-    scores = vars(estimator).get("scores_", [])
-    if np.shape(scores) not in ((0,), (len(scores), 2)) or not np.isfinite(np.asarray(scores, dtype=float)).all():
-        raise ValueError("its scores are not pairs of seconds and a score")
-    if hasattr(estimator, "vocabulary_"):
-        _words(estimator.vocabulary_, estimator.n_features_in_)
-    if hasattr(estimator, "text_options_"):
-        from ssvi.data.readers import TextOptions  # seldom wanted
-
-        TextOptions.from_kept(estimator.text_options_)
-    blocks = estimator._model().blocks()
-    if set(blocks) != set(estimator._state.parameters):
-        raise ValueError(f"its parameters are {', '.join(estimator._state.parameters)}, not {', '.join(blocks)}")
-    for name, block in blocks.items():
-        lam = estimator._state.parameters[name]
-        if lam.shape != block.shape:
-            raise ValueError(f"its {name} have the shape {lam.shape} where {block.shape} is wanted")
-        if not block.family.in_domain(lam).all():
-            raise ValueError(f"some of its {name} are not finite or not positive")
 
 
 def vocabulary_of(estimator: Any) -> tuple[str, ...] | None:
@@ -150,15 +112,6 @@ def vocabulary_of(estimator: Any) -> tuple[str, ...] | None:
 def column_names(estimator: Any) -> tuple[str, ...]:
     """Return the names of a model's columns, or their numbers."""
     return vocabulary_of(estimator) or tuple(str(column) for column in range(estimator.n_features_in_))
-
-
-def _words(vocabulary: Sequence[str], size: int) -> npt.NDArray[np.object_]:
-    """Return a vocabulary as an array of strings, if it has as many as there are columns."""
-    words = np.empty(len(vocabulary), dtype=object)
-    words[:] = list(vocabulary)
-    if len(words) != size or not all(isinstance(word, str) for word in words):
-        raise ValueError(f"the vocabulary has {len(words):,} words, and the model {size:,} columns")
-    return words
 
 
 def _versions() -> dict[str, str]:

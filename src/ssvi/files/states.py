@@ -11,22 +11,21 @@ from ssvi.engine import State
 from ssvi.files import container
 from ssvi.files.codec import Decoder, Encoder
 
-_SCHEMA = 1
 _WHAT = "a saved state"
 
 
 def save_state(state: State, path: str | os.PathLike[str]) -> None:
     """Write a state; `load_state` gives it back bit for bit. An existing file is replaced only by a whole one."""
     encoder = Encoder()
-    container.write(path, {"kind": "state", "schema": _SCHEMA, "state": encoder.encode(state)}, encoder.arrays)
+    container.write(path, {"kind": "state", "state": encoder.encode(state)}, encoder.arrays)
 
 
 def load_state(path: str | os.PathLike[str]) -> State:
     """Read what `save_state` wrote, or raise a `ValueError` that names the file."""
     text, arrays = container.read(path, _WHAT)
     try:
-        if text.get("kind") != "state" or text.get("schema") != _SCHEMA:
-            raise ValueError(f"its kind is {text.get('kind')!r} and its schema {text.get('schema')!r}")
+        if text.get("kind") != "state":
+            raise ValueError(f"its kind is {text.get('kind')!r}")
         state = Decoder(arrays).decode(text["state"])
         check_state(state)
     except (ValueError, KeyError) as error:
@@ -42,7 +41,7 @@ def check_state(state: Any) -> None:
         value = getattr(state, name)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise ValueError(f"its {name} is {value!r}")
-    for arrays in (state.parameters, state.totals):
+    for arrays in (state.parameters, state.totals, state.hyperparameters):
         if not isinstance(arrays, dict):
             raise ValueError("its parameters are not arrays by name")
         for name, array in arrays.items():

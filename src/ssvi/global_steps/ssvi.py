@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
+from ssvi.checks import require_flag, require_not_negative
 from ssvi.families.restricted import TargetFormulas, ViewFormulas
 from ssvi.global_steps.base import Clock, GlobalStep, View
 from ssvi.numerics.random import Keys
@@ -49,8 +50,8 @@ class Ssvi(GlobalStep):
 
     def __post_init__(self) -> None:
         for name in ("softening", "correction_sweeps"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}.")
+            require_not_negative(name, getattr(self, name))
+        require_flag("control_variate", self.control_variate)
 
     def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""

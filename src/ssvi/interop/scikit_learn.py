@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from ssvi.estimators.common import is_integer, require_count
+from ssvi.checks import is_integer, require_count
 from ssvi.estimators.lda import LatentDirichletAllocation
 from ssvi.interop.common import LARGEST_SEED, Past, assemble, check_kind, check_ours, represented, schedule_of
 

@@ -14,6 +14,9 @@ from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
 from ssvi.typing import Array
 
+PRECISIONS = ("float32", "float64")
+"""The arithmetic that the inner loops of a local step may have."""
+
 
 class Batch(Protocol):
     """A minibatch of documents (or frames, or rows): anything that can be counted and cut."""
@@ -75,8 +78,9 @@ class LocalResult:
     ----------
     eta_hat : arrays by block
         The estimate of sum_n E[eta_n(y_n, z_n)], additive over documents, but for the factor `scale`.
-    local : array, documents x anything
-        What the model's users call the result for each document (for LDA, its topic weights); 0 x 0 where nobody asked.
+    local : arrays by name, each documents x anything
+        What the model's users call the result for each document (for LDA, its topic `weights`); empty where nobody
+        asked.
     bound : float or None
         The sum of the local ELBOs, where the step optimises one.
     scale : float
@@ -85,7 +89,7 @@ class LocalResult:
     """
 
     eta_hat: Mapping[str, npt.NDArray[Any]]
-    local: Array = field(default_factory=lambda: np.empty((0, 0)))
+    local: Mapping[str, Array] = field(default_factory=dict)
     bound: float | None = None
     scale: float = 1.0
 
@@ -122,7 +126,7 @@ class LocalStep(ABC):
     def run(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle documents start, ..., stop - 1 of the prepared minibatch, one random stream for each."""
 
-    def local(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> Array:
+    def local(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:
         """Return what `run` finds on each document, for those who want no statistics."""
         return self.run(model, prepared, start, stop, keys).local
 

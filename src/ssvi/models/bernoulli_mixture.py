@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.models.base import Block, Model
@@ -95,6 +95,11 @@ class BernoulliMixture(Model):
         """Return how many rows each component holds, as far as q's weights tell."""
         held: Array = np.maximum(parameters["weights"][0] - self.concentration / self.n_components, 0.0)
         return held
+
+    def summarize(self, parameters: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """Return each component's share of the rows, its probabilities of ones, and their deviations under q."""
+        deviations = Beta().deviations(parameters["components"])[..., 0]
+        return self.mean_weights(parameters), self.mean_components(parameters), deviations
 
     def statistics(self, weights: Array, components: Array) -> dict[str, Array]:
         """Return t of some weights and components, each in the shape of its block."""

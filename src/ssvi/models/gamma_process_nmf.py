@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
 from ssvi.families.gamma import Gamma
 from ssvi.models.base import Block, Model
 from ssvi.typing import Array
@@ -85,6 +85,12 @@ class GammaProcessNMF(Model):
         """Return how much of the data's total each component accounts for, as far as q's weights tell."""
         held: Array = np.maximum(parameters["weights"][:, 0] - self.concentration / self.n_components, 0.0)
         return held
+
+    def summarize(self, parameters: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """Return each component's share of the total, its spectrum with a sum of 1, and its deviations under q."""
+        held, rows = self.counts_held(parameters), self.mean_dictionary(parameters)
+        sums = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+        return held / held.sum(), rows / sums, Gamma().deviations(parameters["dictionary"]) / sums
 
     def merged(self, parameters: Mapping[str, Array], alike: float, share: float) -> dict[str, Array]:
         """Return lambda with one component for all whose spectra have a correlation of `alike` or more.

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.models.base import Block, Model
 from ssvi.typing import Array
+
+# Local steps are in single precision, and floors on the weights of words must stay below what alpha brings
+# (docs/design.md): from here to there they do as they should.
+SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
+
+
+def is_usable_alpha(alpha: Array) -> bool:
+    """Tell whether every alpha is in the range that local steps can work with."""
+    return bool(((alpha >= SMALLEST_ALPHA) & (alpha <= LARGEST_ALPHA)).all())
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,14 @@ class LDA(Model):
     eta: float
 
     name = "lda"
+
+    def __post_init__(self) -> None:
+        alpha = np.asarray(self.alpha)
+        if alpha.ndim != 1 or not is_usable_alpha(alpha):
+            raise ValueError(
+                f"alpha must be a number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g} for each topic, "
+                f"not {self.alpha!r}."
+            )
 
     @property
     def n_topics(self) -> int:
@@ -44,6 +61,11 @@ class LDA(Model):
         lam = parameters["topics"]
         topics: Array = lam / lam.sum(axis=1, keepdims=True)
         return topics
+
+    def summarize(self, parameters: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
+        lam = parameters["topics"]
+        return lam.sum(axis=1) / lam.sum(), self.mean_topics(parameters), Dirichlet().deviations(lam)
 
     @classmethod
     def example(cls) -> LDA:

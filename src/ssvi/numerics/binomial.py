@@ -56,8 +56,8 @@ def _binomial_by_rejection(n: int, p: float, state: np.uint64) -> tuple[int, np.
 
 @kernel
 def binomial(n: int, p: float, state: np.uint64) -> tuple[int, np.uint64]:
-    """Return a Binomial(n, p) draw and the state that follows."""
-    if n <= 0 or p <= 0.0:
+    """Return a Binomial(n, p) draw and the state that follows; a probability that is NaN has no successes."""
+    if n <= 0 or not p > 0.0:
         return 0, state
     if p >= 1.0:
         return n, state

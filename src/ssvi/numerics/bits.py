@@ -16,7 +16,15 @@ from numba import types
 from ssvi.numerics.compile import fused_kernel, intrinsic
 
 
-@intrinsic
+def _bits_in_python(number: float) -> np.int64:
+    return np.float64(number).view(np.int64)
+
+
+def _double_in_python(bits: np.int64) -> np.float64:
+    return np.int64(bits).view(np.float64)
+
+
+@intrinsic(in_python=_bits_in_python)
 def bits_of(_typing: Any, number: Any) -> Any:
     """Return the 64 bits of a double as an integer."""
 
@@ -26,7 +34,7 @@ def bits_of(_typing: Any, number: Any) -> Any:
     return types.int64(types.float64), codegen
 
 
-@intrinsic
+@intrinsic(in_python=_double_in_python)
 def double_of(_typing: Any, bits: Any) -> Any:
     """Return the double that has these 64 bits."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba import extending, types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -32,12 +33,23 @@ def fused_kernel(function: Function) -> Function:
     return _compile(function, fastmath={"contract"})
 
 
-def intrinsic(function: Callable[..., Any]) -> Any:
-    """Turn `function`, which writes LLVM instructions, into something that kernels can call."""
-    return extending.intrinsic(function)
+def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Turn a function that writes LLVM instructions into something that kernels can call.
+
+    `in_python` does the same in plain Python, for when numba compiles nothing (NUMBA_DISABLE_JIT, for debuggers).
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        return in_python if numba.config.DISABLE_JIT else extending.intrinsic(function)  # type: ignore[attr-defined]
+
+    return decorate
 
 
-@intrinsic
+def do_nothing(*_: Any) -> None:
+    """Stand in for an intrinsic that only makes things faster."""
+
+
+@intrinsic(in_python=do_nothing)
 def widest_vectors(_typing: Any) -> Any:
     """Let the compiler use the widest registers of the processor in the kernel that calls this.
 
@@ -59,6 +71,8 @@ def _compile(function: Function, *, fastmath: Any) -> Function:
     numba looks beside the source, then in the user's own cache folder, and gives up if it may write to neither (a
     read-only installation run by a user without a home). A private folder for temporary files is the last resort.
     """
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return np.errstate(all="ignore")(function)  # compiled code wraps around and divides by zero without a word
     options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
         compiled: Any = numba.njit(cache=True, **options)(function)

@@ -112,8 +112,8 @@ def _series_form(shape: float, log_x: float, x: float) -> float:
         gap += 1.0 / divisor
         term = weight * gap
         total += term
-        # Past n > x the terms fall at least geometrically, by x / (s + n).
-        if divisor > x and abs(term) <= 1e-13 * abs(total):
+        # Past n > x the terms fall at least geometrically, by x / (s + n). Said the other way round, NaN ends it too.
+        if not (divisor <= x or abs(term) > 1e-13 * abs(total)):
             return total
         n += 1.0
 
@@ -147,6 +147,8 @@ def _fraction_form(shape: float, log_x: float, x: float) -> float:
 @kernel
 def log_quantile_derivative(shape: float, log_x: float) -> float:
     """Return w(s, x) = d log x / d s of a Gamma(s, 1) quantile x at fixed probability, from s and log x."""
+    if not (shape > 0.0 and shape < math.inf):
+        return math.nan  # the series would not end
     if shape >= _LARGE_SHAPE:
         mu = math.expm1(log_x - math.log(shape))
         eta = math.copysign(math.sqrt(2.0 * _excess(mu)), mu)

@@ -1,4 +1,8 @@
-"""Gamma draws in log space, for shapes from 1e-8 to 1e8."""
+"""Gamma draws in log space, for shapes from 1e-8 to 1e8.
+
+A shape that no gamma distribution has (zero, negative, infinite or NaN) gives NaN: left to the tests of acceptance, it
+would be proposed for ever.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +42,8 @@ def log_gamma_variate(shape: float, state: np.uint64) -> tuple[float, np.uint64]
     division, so that nothing underflows however small the shape is.
     """
     power = 0.0
+    if not (shape > 0.0 and shape < math.inf):
+        return math.nan, state
     if shape < 1.0:
         chance, state = uniform(state)
         power = math.log(chance) / shape
@@ -90,12 +96,8 @@ def _finish(shape: float, counter: np.uint64) -> float:
 
 
 @kernel
-def log_gamma_batch(shapes: npt.NDArray[np.float64], key: np.uint64, out: npt.NDArray[np.float64]) -> None:
-    """Fill `out` with log Gamma(shapes, 1) draws, over one-dimensional arrays.
-
-    The method is `log_gamma_variate`'s, in loops of one thing each that the compiler can vectorise. Most proposals pass
-    quick tests; the few others are gone through one by one.
-    """
+def _draw_batch(shapes: npt.NDArray[np.float64], key: np.uint64, out: npt.NDArray[np.float64]) -> None:
+    """Fill `out` with log Gamma(shapes, 1) draws of shapes that are positive and finite."""
     widest_vectors()
     values = np.empty(_BATCH)
     for start in range(0, shapes.size, _BATCH):
@@ -110,6 +112,31 @@ def log_gamma_batch(shapes: npt.NDArray[np.float64], key: np.uint64, out: npt.ND
             bits = scramble(counter + _PURPOSES * _STRIDE)
             power = fast_log((float(np.int64(bits >> _SHIFT_12)) + 0.5) * 2.0**-52) / own[i]
             result[i] = fast_log(values[i]) + (power if own[i] < 1.0 else 0.0)
+
+
+@kernel
+def _count_improper(shapes: npt.NDArray[np.float64]) -> int:
+    """Return how many shapes no gamma distribution has."""
+    widest_vectors()
+    proper = 0
+    for i in range(shapes.size):
+        proper += int((shapes[i] > 0.0) & (shapes[i] < math.inf))
+    return shapes.size - proper
+
+
+@kernel
+def log_gamma_batch(shapes: npt.NDArray[np.float64], key: np.uint64, out: npt.NDArray[np.float64]) -> None:
+    """Fill `out` with log Gamma(shapes, 1) draws, over one-dimensional arrays.
+
+    The method is `log_gamma_variate`'s, in loops of one thing each that the compiler can vectorise. Most proposals pass
+    quick tests; the few others are gone through one by one.
+    """
+    if _count_improper(shapes) == 0:
+        _draw_batch(shapes, key, out)
+        return
+    proper = (shapes > 0.0) & (shapes < math.inf)
+    _draw_batch(np.where(proper, shapes, 1.0), key, out)
+    out[:] = np.where(proper, out, math.nan)
 
 
 @kernel

@@ -1,7 +1,11 @@
 """Vector instructions for kernels, for the one loop where the compiler's own vectoriser will not do.
 
 numba has no vector type, but an `intrinsic` may write LLVM instructions, and those have vectors of any length: on a
-processor with narrower registers LLVM splits them. The order of every sum is fixed by what is written here.
+processor with narrower registers LLVM splits them. The order of every sum is fixed by what is written here. All of it
+is plain arithmetic, which every processor has (half precision, for one, is not).
+
+Weights between 0 and 1 can be packed into 16 bits (`pack`): six for the exponent, ten for the fraction and none for a
+sign. That is as exact as half precision and reaches down to 2^-63, about 1e-19, where half precision ends at 6e-8.
 
 Two habits of processors shape this. A vector that is loaded soon after one of its elements was stored alone waits until
 that store has reached the cache, and so all updates of one element go by whole vectors (`add_at`). And of two vectors
@@ -20,12 +24,15 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from ssvi.numerics.compile import intrinsic
+from ssvi.numerics.compile import do_nothing, intrinsic
 
 WIDTH = 16  # numbers in a vector
 LINE = 64  # bytes of a cache line
+SMALLEST_PACKED = 2.0**-63
 
 _INT16, _INT32, _INT64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_DROPPED = 13  # bits of a single-precision number's fraction that packing rounds away
+_OFFSET = 64 << 23  # what the bits of SMALLEST_PACKED are in single precision
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -59,7 +66,7 @@ def array_address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
     return context.make_array(kind)(context, builder, array).data
 
 
-@intrinsic
+@intrinsic(in_python=do_nothing)
 def prefetch(_typing: Any, array: Any, row: Any, column: Any) -> Any:
     """Ask for the cache line of array[row, column], which is needed soon."""
 
@@ -122,8 +129,8 @@ class VectorCode:
         instruction = self._builder.store(value, self._builder.bitcast(pointer, self.vector.as_pointer()))
         instruction.align = self._alignment
 
-    def load_half(self, pointer: Any) -> Any:
-        """Return the vector of half-precision numbers that begins at an address, widened."""
+    def load_packed(self, pointer: Any) -> Any:
+        """Return the vector of packed numbers that begins at an address, widened."""
         kind = ir.VectorType(_INT16, WIDTH)
         bits = self._builder.load(self._builder.bitcast(pointer, kind.as_pointer()))
         bits.align = 2
@@ -133,21 +140,36 @@ class VectorCode:
         """Return the elements whose 32-bit numbers stand at the address `places`."""
         return self._gather(pointer, places, self.vector, self._alignment)
 
-    def gather_half(self, pointer: Any, places: Any) -> Any:
-        """Return half-precision elements, widened. Reads two bytes more than each, for processors gather by fours."""
+    def gather_packed(self, pointer: Any, places: Any) -> Any:
+        """Return packed elements, widened. Reads two bytes more than each, for processors gather by fours."""
         words = self._gather(pointer, places, ir.VectorType(_INT32, WIDTH), 2)
         return self._widen(self._builder.trunc(words, ir.VectorType(_INT16, WIDTH)))
 
-    def round_to_half(self, value: Any, pointer: Any) -> Any:
-        """Write a vector in half precision, and return what has been written, widened."""
-        half = self._builder.fptrunc(value, ir.VectorType(ir.HalfType(), WIDTH))
-        bits = self._builder.bitcast(half, ir.VectorType(_INT16, WIDTH))
-        instruction = self._builder.store(bits, self._builder.bitcast(pointer, bits.type.as_pointer()))
-        instruction.align = 2
-        return self._widen(bits)
+    def store_packed(self, value: Any, pointer: Any) -> Any:
+        """Write a vector in packed form, rounded to nearest (ties to even), and return what has been written, widened.
 
-    def _widen(self, bits: Any) -> Any:
-        return self._builder.fpext(self._builder.bitcast(bits, ir.VectorType(ir.HalfType(), WIDTH)), self.vector)
+        Bits of positive numbers are in the order of the numbers, so that all of this is arithmetic of integers.
+        """
+        builder, words = self._builder, ir.VectorType(_INT32, WIDTH)
+
+        def all_equal(number: int) -> Any:
+            return ir.Constant(words, [ir.Constant(_INT32, number)] * WIDTH)
+
+        bits, lowest = builder.bitcast(value, words), all_equal(_OFFSET)
+        bits = builder.select(builder.icmp_signed("<", bits, lowest), lowest, bits)
+        odd = builder.and_(builder.lshr(bits, all_equal(_DROPPED)), all_equal(1))
+        rounded = builder.add(builder.add(bits, odd), all_equal((1 << (_DROPPED - 1)) - 1))
+        packed = builder.trunc(
+            builder.lshr(builder.sub(rounded, lowest), all_equal(_DROPPED)), ir.VectorType(_INT16, WIDTH)
+        )
+        instruction = builder.store(packed, builder.bitcast(pointer, packed.type.as_pointer()))
+        instruction.align = 2
+        return self._widen(packed)
+
+    def _widen(self, packed: Any) -> Any:
+        builder, words = self._builder, ir.VectorType(_INT32, WIDTH)
+        shift, offset = (ir.Constant(words, [ir.Constant(_INT32, number)] * WIDTH) for number in (_DROPPED, _OFFSET))
+        return builder.bitcast(builder.add(builder.shl(builder.zext(packed, words), shift), offset), self.vector)
 
     def _gather(self, pointer: Any, places: Any, kind: Any, alignment: int) -> Any:
         numbers = ir.VectorType(_INT32, WIDTH)
@@ -226,17 +248,30 @@ def _name(kind: Any) -> str:
     return f"v{WIDTH}" + ({"float": "f32", "double": "f64"}.get(str(element)) or str(element))
 
 
-@intrinsic
-def pack_half(_typing: Any, values: Any, halves: Any) -> Any:
-    """Fill `halves` (16-bit integers) with `values` in half precision, and round `values` to that.
+def pack_in_python(values: npt.NDArray[np.float32], packed: npt.NDArray[np.uint16]) -> None:
+    """Do what `pack` does."""
+    bits = np.maximum(values.view(np.uint32), _OFFSET)
+    bits += (bits >> _DROPPED & 1) + ((1 << (_DROPPED - 1)) - 1)
+    packed[:] = (bits - _OFFSET) >> _DROPPED
+    values[:] = unpack(packed)
+
+
+def unpack(packed: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    """Return packed numbers in single precision."""
+    return ((packed.astype(np.uint32) << _DROPPED) + np.uint32(_OFFSET)).view(np.float32)
+
+
+@intrinsic(in_python=pack_in_python)
+def pack(_typing: Any, values: Any, packed: Any) -> Any:
+    """Fill `packed` (16-bit integers) with single-precision `values` from 0 to 1, and round `values` to that.
 
     Both are matrices of the same shape, stored row by row, with a whole number of vectors in all. The error is at most
-    one part in 2,048 of a number, or 3e-8.
+    one part in 2,048 of a number; those below `SMALLEST_PACKED`, 0 with them, become that.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         code = VectorCode(context, builder, values.dtype)
-        whole, packed = (
+        whole, short = (
             context.make_array(kind)(context, builder, array)
             for kind, array in zip(signature.args, arguments, strict=True)
         )
@@ -244,7 +279,7 @@ def pack_half(_typing: Any, values: Any, halves: Any) -> Any:
         with loop(builder, builder.udiv(size, constant(WIDTH))) as turn:
             start = builder.mul(turn, constant(WIDTH))
             address = code.at(whole.data, start)
-            code.store(code.round_to_half(code.load(address), code.at(packed.data, start)), address)
+            code.store(code.store_packed(code.load(address), code.at(short.data, start)), address)
         return context.get_dummy_value()
 
-    return types.void(values, halves), codegen
+    return types.void(values, packed), codegen

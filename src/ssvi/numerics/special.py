@@ -1,5 +1,7 @@
 """Digamma, trigamma, tetragamma and log-gamma of positive arguments, callable from kernels.
 
+The first three are NaN of arguments below zero, which the recurrence might never get away from.
+
 Each moves its argument above 8 by the recurrence, then uses the asymptotic (Stirling) series there. Relative errors
 are a few units in the last place, but for digamma near its root at 1.46 where the absolute error is.
 """
@@ -22,6 +24,8 @@ _LARGE_FOR_EXCESS = 300.0
 @kernel
 def digamma(x: float) -> float:
     """Return psi(x), the derivative of log Gamma(x), for x > 0."""
+    if x < 0.0:
+        return math.nan
     result = 0.0
     while x < _LARGE:
         result -= 1.0 / x
@@ -72,6 +76,8 @@ def exp_digamma_array(
 @kernel
 def trigamma(x: float) -> float:
     """Return psi'(x), the second derivative of log Gamma(x), for x > 0."""
+    if x < 0.0:
+        return math.nan
     result = 0.0
     while x < _LARGE:
         result += 1.0 / (x * x)
@@ -87,6 +93,8 @@ def trigamma(x: float) -> float:
 @kernel
 def tetragamma(x: float) -> float:
     """Return psi''(x), the third derivative of log Gamma(x), for x > 0."""
+    if x < 0.0:
+        return math.nan
     result = 0.0
     while x < _LARGE:
         result -= 2.0 / (x * x * x)

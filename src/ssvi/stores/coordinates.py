@@ -105,7 +105,7 @@ class CoordinateStore(Store):
 
     def lam(self) -> Array:
         """Return a copy of lambda, rows of the block by coordinates."""
-        return np.ascontiguousarray(self._rows.all().T)
+        return np.array(self._rows.all().T, order="C")  # also where there is one row, which lies as its transpose does
 
     def _touch(self, chosen: Chosen, current: Array, rest: Array, each: Each) -> None:
         """Set what the step that begins is about."""

@@ -6,7 +6,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 from tests.data.readers.helpers import dense
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.data.readers import Corpus, read_corpus, write_corpus
 
 COUNTS = np.array([[0, 2, 0, 1, 0], [0, 0, 0, 0, 0], [3, 0, 0, 0, 0], [1, 1, 1, 1, 0], [0, 0, 0, 0, 0]])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from ssvi import engine
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.models.bernoulli_mixture import BernoulliMixture

@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.models.bernoulli_mixture import BernoulliMixture
@@ -32,7 +32,7 @@ def test_expected_components_are_bayes_rule():
     evidence = special.logsumexp(joint, axis=1)
     posterior = np.exp(joint - evidence[:, None])
     result = _run(Exact(), rows)
-    np.testing.assert_allclose(result.local, posterior, rtol=1e-12)
+    np.testing.assert_allclose(result.local["responsibilities"], posterior, rtol=1e-12)
     np.testing.assert_allclose(result.eta_hat["weights"][0], posterior.sum(axis=0))
     np.testing.assert_allclose(result.eta_hat["components"][..., 0], posterior.T @ rows, atol=1e-12)
     np.testing.assert_allclose(result.eta_hat["components"][..., 1], posterior.T @ (1 - rows), atol=1e-12)
@@ -48,7 +48,7 @@ def test_drawn_components_follow_the_posterior():
     result = _run(Gibbs(), np.tile(row, (n, 1)))
     shares = result.eta_hat["weights"][0] / n
     assert np.all(np.abs(shares - posterior) < 5 * np.sqrt(posterior * (1 - posterior) / n))
-    assert np.all(result.local.sum(axis=1) == 1)
+    assert np.all(result.local["responsibilities"].sum(axis=1) == 1)
     np.testing.assert_array_equal(result.eta_hat["components"][..., 0], np.outer(result.eta_hat["weights"][0], row))
 
 
@@ -60,7 +60,7 @@ def test_certain_components_give_no_nan():
     for step in (Exact(), Gibbs()):
         result = Threads().map_reduce(step, MODEL, views, rows, derive_keys(0, 50))
         assert np.isfinite(result.eta_hat["components"]).all()
-        np.testing.assert_allclose(result.local.sum(axis=1), 1.0)
+        np.testing.assert_allclose(result.local["responsibilities"].sum(axis=1), 1.0)
 
 
 def test_only_zeros_and_ones_are_binary():

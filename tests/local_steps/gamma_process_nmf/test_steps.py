@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from ssvi.backends import Threads
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
 from ssvi.local_steps.gamma_process_nmf.gibbs import Gibbs
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
@@ -66,8 +66,10 @@ def test_gibbs_with_drawn_counts_has_the_posterior_mean(missing):
     result = _run(Gibbs(sweeps=30, split="drawn", precision="float64"), frames)
     _, counts, activations = _enumerate(FRAME, missing)
     expected = _expected_statistics(counts, activations, missing)
-    spread = result.local.std(axis=0)
-    np.testing.assert_array_less(np.abs(result.local.mean(axis=0) - activations), 5 * spread / np.sqrt(n))
+    spread = result.local["activations"].std(axis=0)
+    np.testing.assert_array_less(
+        np.abs(result.local["activations"].mean(axis=0) - activations), 5 * spread / np.sqrt(n)
+    )
     for block, value in expected.items():
         # A count's standard deviation is below its largest value, an exposure's is that of H times a constant.
         scale = np.maximum(FRAME.sum() / 2, 5 * value)
@@ -87,17 +89,17 @@ def test_mean_field_is_a_fixed_point_and_the_bound_is_its_definition():
     result = _run(MeanField(2_000, 1e-14, "float64"), Frames.from_matrix(FRAME[None]))
     b, means = MODEL.activation_shape, THETA[:, None] * SPECTRA
     rates = b + means.sum(axis=1)
-    shape = result.local[0] * rates
+    shape = result.local["activations"][0] * rates
     logs = special.digamma(shape) - np.log(rates)
     split = np.exp(logs)[:, None] * means
     counts = FRAME * split / split.sum(axis=0)
     np.testing.assert_allclose(shape, b + counts.sum(axis=1), rtol=1e-9)
-    for block, value in _expected_statistics(counts, result.local[0]).items():
+    for block, value in _expected_statistics(counts, result.local["activations"][0]).items():
         np.testing.assert_allclose(result.eta_hat[block], value, rtol=1e-9)
     share = split / split.sum(axis=0)
     elbo = (counts * (np.log(means) + logs[:, None]) - counts * np.log(share)).sum() - special.gammaln(FRAME + 1).sum()
-    elbo -= (means.sum(axis=1) * result.local[0]).sum()
-    elbo += (b * np.log(b) - special.gammaln(b) + (b - 1) * logs - b * result.local[0]).sum()
+    elbo -= (means.sum(axis=1) * result.local["activations"][0]).sum()
+    elbo += (b * np.log(b) - special.gammaln(b) + (b - 1) * logs - b * result.local["activations"][0]).sum()
     elbo += stats.gamma(shape, scale=1 / rates).entropy().sum()
     assert result.bound == pytest.approx(elbo, rel=1e-10)
 
@@ -106,7 +108,7 @@ def test_mean_field_is_a_fixed_point_and_the_bound_is_its_definition():
 def test_counts_split_at_the_last_draw(how):
     frames = Frames.from_matrix(RNG.integers(0, 9, (50, 3)))
     result = _run(Gibbs(precision="float64", split=how), frames)
-    split = (result.local * THETA)[:, :, None] * SPECTRA
+    split = (result.local["activations"] * THETA)[:, :, None] * SPECTRA
     dense = np.zeros((50, 3))
     dense[np.repeat(np.arange(50), frames.values.costs()), frames.values.words] = frames.values.counts
     counts = (dense[:, None] * split / split.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -132,8 +134,8 @@ def test_single_precision_agrees_with_double(step, options):
 def test_a_missing_entry_says_nothing_and_a_zero_does(step):
     """A frame of zeros lowers activations; a frame with nothing known leaves them at the prior."""
     counts = np.zeros((2_000, 3), dtype=int)
-    zeros = _run(step, Frames.from_matrix(counts)).local.mean(axis=0)
-    unknown = _run(step, Frames.from_matrix(counts, np.ones_like(counts))).local.mean(axis=0)
+    zeros = _run(step, Frames.from_matrix(counts)).local["activations"].mean(axis=0)
+    unknown = _run(step, Frames.from_matrix(counts, np.ones_like(counts))).local["activations"].mean(axis=0)
     assert np.all(zeros < 0.7)
     # The mean of 2,000 draws of Gamma(b, b), within 5 standard errors.
     np.testing.assert_allclose(unknown, 1.0, atol=5 / np.sqrt(0.7 * 2_000))
@@ -144,7 +146,7 @@ def test_values_that_are_missing_are_not_looked_at():
     mask[3, 1] = mask[7, 0] = True
     other = np.where(mask, 99, counts)
     first, second = (_run(MeanField(), Frames.from_matrix(data, mask)) for data in (counts, other))
-    np.testing.assert_array_equal(first.local, second.local)
+    np.testing.assert_array_equal(first.local["activations"], second.local["activations"])
 
 
 def test_drawn_counts_are_not_lost_among_large_ones():
@@ -181,7 +183,7 @@ def test_poisson_splits_widen_the_posterior_but_little():
     """Means and spreads of H against the exact sampler's, 40,000 chains of 30 sweeps."""
     n = 40_000
     frames = Frames.from_matrix(np.tile(10 * FRAME, (n, 1)))
-    exact, wide = (_run(Gibbs(30, how, "float64"), frames).local for how in ("drawn", "poisson"))
+    exact, wide = (_run(Gibbs(30, how, "float64"), frames).local["activations"] for how in ("drawn", "poisson"))
     np.testing.assert_allclose(wide.mean(axis=0), exact.mean(axis=0), rtol=0.1)
     ratio = wide.std(axis=0) / exact.std(axis=0)
     assert np.all(ratio > 1.0)
@@ -191,11 +193,9 @@ def test_poisson_splits_widen_the_posterior_but_little():
 def test_bad_options_are_refused():
     with pytest.raises(ValueError, match="precision must be 'float32' or 'float64', not 'float16'"):
         MeanField(precision="float16")
-    with pytest.raises(ValueError, match="max_rounds must be 1 or more"):
+    with pytest.raises(ValueError, match="max_rounds must be an integer of 1 or more"):
         MeanField(max_rounds=0)
-    with pytest.raises(
-        ValueError, match="split 'half' is not known; the known ones are 'expected', 'poisson', 'drawn'"
-    ):
+    with pytest.raises(ValueError, match="split must be 'expected', 'poisson' or 'drawn', not 'half'"):
         Gibbs(split="half")
-    with pytest.raises(ValueError, match="sweeps must be 1 or more, not 0"):
+    with pytest.raises(ValueError, match="sweeps must be an integer of 1 or more, not 0"):
         Gibbs(sweeps=0)

@@ -3,7 +3,7 @@ import pytest
 from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
@@ -40,7 +40,7 @@ def test_agrees_with_the_plain_updates(rounds):
     counts = [np.bincount(np.array(tokens, dtype=int), minlength=6).astype(float) for tokens in DOCUMENTS]
     plain = [_plain(count, BETA, ALPHA, rounds) for count in counts]
     theta = np.array([(ALPHA + expected) / (ALPHA + expected).sum() for expected, _ in plain])
-    np.testing.assert_allclose(result.local, theta, rtol=1e-9)
+    np.testing.assert_allclose(result.local["weights"], theta, rtol=1e-9)
     np.testing.assert_allclose(result.eta_hat["topics"], sum(stat for _, stat in plain), rtol=1e-9, atol=1e-12)
     assert result.bound is None
 
@@ -66,7 +66,7 @@ def test_single_precision_is_close_to_double():
     documents = Documents.from_matrix(rng.poisson(0.3, (50, 200)))
     single = _run(Cvb0(max_rounds=20, tolerance=0.0), documents, beta, alpha)
     double = _run(Cvb0(max_rounds=20, tolerance=0.0, precision="float64"), documents, beta, alpha)
-    np.testing.assert_allclose(single.local, double.local, atol=5e-4)
+    np.testing.assert_allclose(single.local["weights"], double.local["weights"], atol=5e-4)
 
 
 def test_fractions_below_one_leave_all_of_themselves_out():

@@ -1,9 +1,12 @@
 """One draw of the kernel for many topics against plain sums over slots and topics."""
 
+import copy
+
 import numpy as np
 import pytest
 
-from ssvi.local_steps.lda.gibbs_sparse import TOGETHER, _drop_empty, _resample, prior_sums, to_half
+from ssvi.local_steps.lda.gibbs_in_python import resample_sparse
+from ssvi.local_steps.lda.gibbs_sparse import TOGETHER, _drop_empty, _resample, prior_sums, to_packed
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.simd import WIDTH, aligned_zeros
 
@@ -38,18 +41,18 @@ class _Lists:
         self.weights = rows
         if dtype == np.float32:
             self.weights = aligned_zeros(rows.shape, np.uint16)
-            to_half(rows, self.weights)
+            to_packed(rows, self.weights)
         self.rounded = rows[:, :n_topics].astype(float)
         self.prior = aligned_zeros((7, -(-width // WIDTH // WIDTH) * WIDTH), dtype)
         prior_sums(rows, self.alpha, self.prior)
 
-    def draw(self, words, old, uniforms):
+    def draw(self, words, old, uniforms, draw=_draw):
         """Draw for one token of each document; return the topics."""
         new = np.zeros(TOGETHER, np.uint64)
         running = aligned_zeros((TOGETHER * self.tally.shape[1],), self.dtype)
         blocks = np.uint64(-(-int(self.used.max()) // WIDTH))
         lists = np.arange(TOGETHER, dtype=np.uint64)
-        _draw(
+        draw(
             self.tally, self.slots, self.place, self.used, lists, self.weights, self.alpha, self.prior, words, running,
             blocks, old, self.dtype(1), uniforms, new,
         )  # fmt: skip
@@ -68,7 +71,16 @@ class _Lists:
         return topics[order[where]] if where < used else where - used
 
 
-@pytest.mark.parametrize("n_topics", [1, 5, 15, 16, 17, 100, 300, 1_000])
+def _tokens(lists, rng):
+    """Put a token of some word into each document; return words, topics and random numbers."""
+    words = rng.integers(7, size=TOGETHER).astype(np.uint64)
+    old = np.array([lists.slots[d, rng.integers(int(lists.used[d]))] for d in range(TOGETHER)], np.uint64)
+    for d in range(TOGETHER):
+        lists.tally[d, int(lists.place[d, int(old[d])])] += 1
+    return words, old, rng.random(TOGETHER).astype(lists.dtype)
+
+
+@pytest.mark.parametrize("n_topics", [1, 5, 15, 16, 17, 100, 321, 1_000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
     """200 draws of four documents each; single precision may tip a draw that lies within 2e-5 of a boundary."""
@@ -76,11 +88,7 @@ def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
     tipped = 0
     for _ in range(200):
         lists = _Lists(n_topics, dtype, rng)
-        words = rng.integers(7, size=TOGETHER).astype(np.uint64)
-        old = np.array([lists.slots[d, rng.integers(int(lists.used[d]))] for d in range(TOGETHER)], np.uint64)
-        for d in range(TOGETHER):
-            lists.tally[d, int(lists.place[d, int(old[d])])] += 1
-        uniforms = rng.random(TOGETHER).astype(dtype)
+        words, old, uniforms = _tokens(lists, rng)
         expected = [
             [lists.plain(d, int(words[d]), int(old[d]), float(uniforms[d]) + shift) for shift in (0.0, -2e-5, 2e-5)]
             for d in range(TOGETHER)
@@ -96,6 +104,24 @@ def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
             assert lists.slots[d, slot] == new[d]
             assert lists.tally[d, slot] >= 1
     assert tipped <= (20 if dtype == np.float32 else 1)
+
+
+@pytest.mark.parametrize("n_topics", [1, 16, 40, 321])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_plain_python_draws_the_same(n_topics, dtype):
+    """50 draws of four documents each, in double precision all equal; single precision may tip one."""
+    rng = np.random.default_rng(n_topics)
+    tipped = 0
+    for _ in range(50):
+        lists = _Lists(n_topics, dtype, rng)
+        words, old, uniforms = _tokens(lists, rng)
+        twin = copy.deepcopy(lists)
+        if (lists.draw(words, old, uniforms) != twin.draw(words, old, uniforms, resample_sparse)).any():
+            tipped += 1
+            continue
+        for name in ("tally", "slots", "place", "used"):
+            np.testing.assert_array_equal(getattr(lists, name), getattr(twin, name))
+    assert tipped <= (1 if dtype == np.float32 else 0)
 
 
 def test_topics_without_tokens_give_up_their_slots():

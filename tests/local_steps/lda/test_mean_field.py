@@ -4,7 +4,7 @@ from scipy import special
 from tests.tiny import bag, enumerate_document
 
 from ssvi.backends import Threads
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField, _leap
@@ -48,7 +48,7 @@ def test_agrees_with_the_plain_updates(rounds, plain_rounds):
     counts = [np.bincount(tokens, minlength=7) if tokens else np.zeros(7) for tokens in DOCUMENTS]
     plain = [_plain(row, BETA, ALPHA, plain_rounds) for row in counts]
     theta = np.array([gamma / gamma.sum() for gamma, _, _ in plain])
-    np.testing.assert_allclose(result.local, theta, rtol=1e-10)
+    np.testing.assert_allclose(result.local["weights"], theta, rtol=1e-10)
     np.testing.assert_allclose(result.eta_hat["topics"], sum(counts for _, counts, _ in plain), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(result.bound, sum(bound for _, _, bound in plain), rtol=1e-11)
 
@@ -82,7 +82,7 @@ def test_single_precision_is_close_to_double():
     documents = Documents.from_matrix(rng.poisson(0.3, (50, 200)))
     single = _run(MeanField(max_rounds=30, tolerance=0.0), documents, beta, alpha)
     double = _run(MeanField(max_rounds=30, tolerance=0.0, precision="float64"), documents, beta, alpha)
-    np.testing.assert_allclose(single.local, double.local, atol=2e-4)
+    np.testing.assert_allclose(single.local["weights"], double.local["weights"], atol=2e-4)
     np.testing.assert_allclose(single.bound, double.bound, rtol=1e-5)
 
 
@@ -97,7 +97,7 @@ def test_tiny_priors_and_many_topics_do_not_underflow():
     n_topics = 500
     beta = np.random.default_rng(2).dirichlet(np.ones(5), n_topics)
     result = _run(MeanField(), bag([[0]], 5), beta, np.full(n_topics, 1e-4))
-    assert np.isfinite(result.local).all()
+    assert np.isfinite(result.local["weights"]).all()
     np.testing.assert_allclose(result.eta_hat["topics"].sum(), 1.0, rtol=1e-5)
 
 
@@ -119,7 +119,7 @@ def test_topics_that_hold_nothing_are_left_aside_without_harm():
     step = MeanField(max_rounds=3_000, tolerance=1e-9, precision="float64")
     theta = Threads().map_local(
         step, LDA(200, alpha, 1.0), {"topics": np.log(beta)}, Documents.from_matrix(counts), derive_keys(0, 30)
-    )
+    )["weights"]
     plain = np.array([_plain(row, beta, alpha, 3_000)[0] for row in counts])
     np.testing.assert_allclose(theta, plain / plain.sum(axis=1, keepdims=True), atol=1e-5)
     assert np.mean(theta > 0.01) < 0.2

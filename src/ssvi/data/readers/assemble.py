@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.data.readers.base import CorpusError
 from ssvi.data.readers.numbers import LARGEST
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes read so far and the bytes there are, None where that is not known."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.data.readers.base import Corpus, CorpusError, Progress, TextOptions, choose_column, choose_names, clause
 from ssvi.data.readers.lines import LONGEST_TEXT, Source
 from ssvi.data.readers.vocabulary import read_vocabulary

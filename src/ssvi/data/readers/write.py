@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 from scipy import sparse
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.data.readers.base import Corpus, guess_format
 from ssvi.data.readers.vocabulary import own_vocabulary, vocabulary_beside
 

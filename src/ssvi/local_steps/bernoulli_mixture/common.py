@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.local_steps.mixtures import draw_components, normalise
 from ssvi.models.bernoulli_mixture import BernoulliMixture
@@ -162,7 +162,7 @@ class MixtureStep(LocalStep):
         else:
             count_expected(rows.indptr, rows.words, local, ones)
         eta_hat = {"weights": local.sum(axis=0), "components": ones}
-        return LocalResult(eta_hat, local, self._bound(log_probability))
+        return LocalResult(eta_hat, {"responsibilities": local}, self._bound(log_probability))
 
     @abstractmethod
     def _bound(self, log_probability: Array) -> float | None:

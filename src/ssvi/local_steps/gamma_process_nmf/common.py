@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
-from ssvi.data.frames import Frames
-from ssvi.local_steps.base import LocalResult, LocalStep
+from ssvi.batches.documents import Documents
+from ssvi.batches.frames import Frames
+from ssvi.checks import require_one_of
+from ssvi.local_steps.base import PRECISIONS, LocalResult, LocalStep
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
@@ -94,8 +95,7 @@ class FactorisationStep(LocalStep):
     precision: str
 
     def __post_init__(self) -> None:
-        if self.precision not in ("float32", "float64"):
-            raise ValueError(f"precision must be 'float32' or 'float64', not {self.precision!r}.")
+        require_one_of("precision", self.precision, PRECISIONS)
 
     def prepare(self, model: GammaProcessNMF, views: Mapping[str, Array], batch: Frames, each: Each = map) -> Prepared:
         """Lay out theta_k W_kf feature by feature."""
@@ -125,7 +125,7 @@ class FactorisationStep(LocalStep):
         sums = {"shares": shares, "activity": activations.sum(axis=0)}
         if some_missing:
             sums["missed"] = missed
-        return LocalResult(sums, activations, bound)
+        return LocalResult(sums, {"activations": activations}, bound)
 
     @property
     def _share_type(self) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
+from ssvi.checks import require_count, require_one_of
 from ssvi.local_steps.gamma_process_nmf.common import (
     FactorisationStep,
     Prepared,
@@ -142,10 +143,8 @@ class Gibbs(FactorisationStep):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.sweeps < 1:
-            raise ValueError(f"sweeps must be 1 or more, not {self.sweeps!r}.")
-        if self.split not in _SPLITS:
-            raise ValueError(f"split {self.split!r} is not known; the known ones are {', '.join(map(repr, _SPLITS))}.")
+        require_count("sweeps", self.sweeps)
+        require_one_of("split", self.split, _SPLITS)
 
     @property
     def _share_type(self) -> str:

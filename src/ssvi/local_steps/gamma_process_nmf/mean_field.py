@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
+from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.gamma_process_nmf.common import (
     FactorisationStep,
     Prepared,
@@ -119,10 +120,8 @@ class MeanField(FactorisationStep):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_rounds < 1 or not self.tolerance >= 0:
-            raise ValueError(
-                f"max_rounds must be 1 or more and tolerance 0 or more, not {self.max_rounds!r} and {self.tolerance!r}."
-            )
+        require_count("max_rounds", self.max_rounds)
+        require_not_negative("tolerance", self.tolerance)
 
     def _handle(
         self, model: GammaProcessNMF, prepared: Prepared, frames: Frames, keys: Keys, activations: Array,

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
-from ssvi.local_steps.base import LocalStep, Part
+from ssvi.batches.documents import Documents
+from ssvi.checks import require_one_of
+from ssvi.local_steps.base import PRECISIONS, LocalStep, Part
 from ssvi.models.lda import LDA
 from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel, widest_vectors
@@ -22,6 +23,7 @@ from ssvi.typing import Array
 # smallest normal single-precision number (1e-38) that products with topic weights stay normal: arithmetic on subnormal
 # numbers is many times slower.
 _SMALLEST_WEIGHT = 1e-20
+_LARGEST_COUNT = 2.0**53  # up to here a double holds every whole number
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,20 @@ class LdaStep(LocalStep):
     model = "lda"
     partial_blocks: ClassVar[Mapping[str, str]] = {"topics": "coordinates"}
     precision: str
+
+    def __post_init__(self) -> None:
+        require_one_of("precision", self.precision, PRECISIONS)
+
+    def check(self, batch: Documents) -> None:
+        """Raise if a count is too large to be one."""
+        own = batch.tight()
+        if own.counts.max(initial=0) > _LARGEST_COUNT:
+            entry = int(own.counts.argmax())
+            row, column = own.locate(entry)
+            raise ValueError(
+                f"the count at row {row}, column {column} is {own.counts[entry]:.3g}, and numbers over "
+                f"{_LARGEST_COUNT:.1g} do not count one by one: correct it, or divide all counts by the same number."
+            )
 
     def touched(self, batch: Documents) -> Mapping[str, npt.NDArray[np.int64]]:
         """Return the minibatch's vocabulary."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.models.lda import LDA
@@ -15,6 +16,10 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.numerics.vectors import total, total_distance
 from ssvi.typing import Array
+
+# Tokens of a document from which on expected counts are added up anew after each round. Changes by many tokens leave
+# rounding errors behind, which would be large beside a topic with few.
+_LONG = 10_000
 
 
 @kernel
@@ -45,6 +50,15 @@ def _update_entry(
 
 
 @kernel
+def _add_up(counts: npt.NDArray[Any], shares: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    """Set expected_k to sum_i count_i share_ik."""
+    expected[:] = 0
+    for i in range(counts.size):
+        for k in range(expected.size):
+            expected[k] += counts[i] * shares[i, k]
+
+
+@kernel
 def cvb0_documents(
     indptr: npt.NDArray[np.int64],
     columns: npt.NDArray[np.uint32],
@@ -65,18 +79,21 @@ def cvb0_documents(
     fresh = np.empty(n_topics, weights.dtype)
     for d in range(indptr.size - 1):
         start, stop = indptr[d], indptr[d + 1]
+        own, is_long = shares[: stop - start], counts[start:stop].sum() > _LONG
         expected[d] = 0
-        shares[: stop - start] = 0
+        own[:] = 0
         # In the first round nothing is known of the words to come: each sees those before it.
         for _ in range(max_rounds):
             change = 0.0
             for i in range(start, stop):
                 row = weights[columns[i]]
-                change += _update_entry(row, counts[i], alpha, expected[d], shares[i - start], fresh)
+                change += _update_entry(row, counts[i], alpha, expected[d], own[i - start], fresh)
+            if is_long:
+                _add_up(counts[start:stop], own, expected[d])
             if change < tolerance * n_topics:
                 break
         for i in range(start, stop):
-            statistics[columns[i]] += counts[i] * shares[i - start]
+            statistics[columns[i]] += counts[i] * own[i - start]
 
 
 @dataclass(frozen=True)
@@ -100,6 +117,11 @@ class Cvb0(LdaStep):
 
     name = "cvb0"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_count("max_rounds", self.max_rounds)
+        require_not_negative("tolerance", self.tolerance)
+
     def run(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Iterate on each document; `local` is the normalised alpha + E[n_dk]."""
         shard = prepared.documents.slice(start, stop)
@@ -117,4 +139,4 @@ class Cvb0(LdaStep):
             expected,
         )
         local: Array = model.alpha + expected.astype(np.float64)
-        return LocalResult({"topics": statistics}, local / local.sum(axis=1, keepdims=True))
+        return LocalResult({"topics": statistics}, {"weights": local / local.sum(axis=1, keepdims=True)})

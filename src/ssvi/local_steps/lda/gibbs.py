@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
+from ssvi.checks import is_integer, require, require_count, require_one_of
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared, lay_out
 from ssvi.local_steps.lda.gibbs_dense import gibbs_dense
-from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_half
+from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import Keys
 from ssvi.numerics.simd import WIDTH, aligned_zeros
@@ -43,8 +44,8 @@ class Gibbs(LdaStep):
     kept : int
         How many of them, the last, are averaged.
     precision : {"float32", "float64"}
-        The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in half precision, good
-        to one part in 2,048 of a weight and to 3e-8 of its word's largest: its time goes into reading them.
+        The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in 16 bits, good to one
+        part in 2,048 of a weight: its time goes into reading them.
     kernel : {"auto", "dense", "sparse"}
         Go over all topics in vectors, or over the document's own topics; by default by the number of topics. Both draw
         from the same distribution.
@@ -60,10 +61,11 @@ class Gibbs(LdaStep):
     counts = True
 
     def __post_init__(self) -> None:
-        if self.kernel not in ("auto", "dense", "sparse"):
-            raise ValueError(f"kernel must be 'auto', 'dense' or 'sparse', not {self.kernel!r}.")
-        if not 1 <= self.kept <= self.sweeps:
-            raise ValueError(f"kept must be from 1 to sweeps = {self.sweeps}, not {self.kept}.")
+        super().__post_init__()
+        require_count("sweeps", self.sweeps)
+        among = f"an integer from 1 to sweeps = {self.sweeps}"
+        require("kept", self.kept, lambda v: is_integer(v) and 1 <= v <= self.sweeps, among)
+        require_one_of("kernel", self.kernel, ("auto", "dense", "sparse"))
 
     @staticmethod
     def suits(documents: Documents) -> bool:
@@ -74,9 +76,13 @@ class Gibbs(LdaStep):
         """Raise unless every count is whole, since a fraction of a token has no topic, and no document is endless."""
         lengths = batch.lengths()
         if lengths.max(initial=0.0) > _LONGEST:
+            row = int(lengths.argmax())
+            own = batch.slice(row, row + 1).tight()
+            entry = int(own.counts.argmax())
             raise ValueError(
-                f"local_step 'gibbs' goes token by token, and document {int(lengths.argmax())} has {lengths.max():.3g} "
-                f"of them (at most {_LONGEST:,} are possible): use local_step='mean_field'."
+                f"local_step 'gibbs' goes token by token, and document {row} has {lengths[row]:.3g} of them, "
+                f"{own.counts[entry]:.3g} in column {own.words[entry]} (at most {_LONGEST:,} are possible): "
+                "use local_step='mean_field'."
             )
         if not batch.is_whole():
             raise ValueError(
@@ -92,16 +98,16 @@ class Gibbs(LdaStep):
         if self._is_dense(model.n_topics):
             return PreparedForGibbs(**vars(super().prepare(model, views, batch, each)), alpha=alpha, prior=None)
         part = views["topics"]
-        half, n_words = self.precision == "float32", len(part.chosen)
-        weights = aligned_zeros((n_words, width), np.uint16 if half else self.precision)
+        packed, n_words = self.precision == "float32", len(part.chosen)
+        weights = aligned_zeros((n_words, width), np.uint16 if packed else self.precision)
         prior = aligned_zeros((n_words, _vectors(width // WIDTH)), self.precision)
         log_scale = np.empty(n_words)
 
         def fill(own: slice) -> None:
-            rows = np.zeros((own.stop - own.start, width), self.precision) if half else weights[own]
+            rows = np.zeros((own.stop - own.start, width), self.precision) if packed else weights[own]
             lay_out(part.stats[own], rows, log_scale[own])
-            if half:
-                to_half(rows, weights[own])
+            if packed:
+                to_packed(rows, weights[own])
             prior_sums(rows, alpha, prior[own])
 
         run_all(each, fill, row_tasks(part.stats.shape))
@@ -131,7 +137,7 @@ class Gibbs(LdaStep):
         self._sample(prepared, start, stop, keys, statistics["topics"], tallies)
         return LocalResult(statistics, self._topic_weights(model, tallies))
 
-    def local(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> Array:
+    def local(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:
         """Sample each document for its topic weights only."""
         nothing, tallies = np.zeros((0, model.n_topics), dtype=np.int32), np.zeros((stop - start, model.n_topics))
         self._sample(prepared, start, stop, keys, nothing, tallies)
@@ -167,11 +173,10 @@ class Gibbs(LdaStep):
         else:
             gibbs_sparse(*given, prepared.prior, *rest)
 
-    def _topic_weights(self, model: LDA, tallies: Array) -> Array:
+    def _topic_weights(self, model: LDA, tallies: Array) -> dict[str, Array]:
         """Return E[theta | z] from tallies summed over the kept sweeps."""
         weights = model.alpha + tallies / self.kept
-        normalised: Array = weights / weights.sum(axis=1, keepdims=True)
-        return normalised
+        return {"weights": weights / weights.sum(axis=1, keepdims=True)}
 
     def finish(self, model: LDA, prepared: PreparedForGibbs, result: LocalResult) -> LocalResult:
         """Average over the kept sweeps."""

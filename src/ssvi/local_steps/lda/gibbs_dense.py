@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
+from ssvi.local_steps.lda.gibbs_in_python import resample_dense
 from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
@@ -25,7 +26,7 @@ TOGETHER = 8  # documents sampled side by side, by trial
 _SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
 
 
-@intrinsic
+@intrinsic(in_python=resample_dense)
 def _resample(
     _typing: Any,
     tally: Any,

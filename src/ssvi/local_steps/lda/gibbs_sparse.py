@@ -19,10 +19,11 @@ from llvmlite import ir
 from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
+from ssvi.local_steps.lda.gibbs_in_python import resample_sparse
 from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
-from ssvi.numerics.simd import WIDTH, constant, loop, pack_half, variable
+from ssvi.numerics.simd import WIDTH, constant, loop, pack, variable
 
 TOGETHER = 4  # documents sampled side by side, by trial
 _SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
@@ -43,12 +44,12 @@ def prior_sums(weights: npt.NDArray[Any], alpha: npt.NDArray[Any], sums: npt.NDA
 
 
 @kernel
-def to_half(weights: npt.NDArray[np.float32], halves: npt.NDArray[np.uint16]) -> None:
-    """Fill `halves` with weights in half precision, and round the weights themselves to it."""
-    pack_half(weights, halves)
+def to_packed(weights: npt.NDArray[np.float32], packed: npt.NDArray[np.uint16]) -> None:
+    """Fill `packed` with weights in 16 bits each, and round the weights themselves to that."""
+    pack(weights, packed)
 
 
-@intrinsic
+@intrinsic(in_python=resample_sparse)
 def _resample(
     _typing: Any,
     tally: Any,
@@ -113,7 +114,7 @@ class _ResampleCode(DrawCode):
         if kinds[names.index("weights")].dtype == number:
             self._load_weights, self._gather_weights = self.load, self.gather
         else:
-            self._load_weights, self._gather_weights = self.load_half, self.gather_half
+            self._load_weights, self._gather_weights = self.load_packed, self.gather_packed
         lists = [self.load_one(given["lists"], d) for d in range(TOGETHER)]
         words = [self.load_one(given["words"], d) for d in range(TOGETHER)]
 
@@ -265,8 +266,8 @@ def gibbs_sparse(
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
     `sweeps` sweeps, unless they have no rows. The first sweep draws each token given those before it. Rows of `weights`
-    are a whole number of vectors, 0 past the last topic, and at least one column longer than there are topics (numbers
-    like `alpha`, or half-precision ones as 16-bit integers); `prior` are its `prior_sums`.
+    and `alpha` are a whole number of vectors, and at least one column longer than there are topics (numbers like
+    `alpha`, which is 0 past the last topic, or packed ones as 16-bit integers); `prior` are its `prior_sums`.
     """
     n_topics, n_documents = statistics.shape[1], indptr.size - 1
     lengths = document_lengths(indptr, counts)

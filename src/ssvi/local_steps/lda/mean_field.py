@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
+from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared
 from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards
@@ -230,11 +232,15 @@ class MeanField(LdaStep):
 
     name = "mean_field"
 
-    def local(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> Array:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_count("max_rounds", self.max_rounds)
+        require_not_negative("tolerance", self.tolerance)
+
+    def local(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:
         """Return E[theta], by coordinate ascent on each document."""
         gamma = self._ascend(model, prepared, prepared.documents.slice(start, stop))
-        theta: Array = gamma / gamma.sum(axis=1, keepdims=True)
-        return theta
+        return {"weights": gamma / gamma.sum(axis=1, keepdims=True)}
 
     def run(self, model: LDA, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Run coordinate ascent on each document; `local` is E[theta]."""
@@ -247,7 +253,7 @@ class MeanField(LdaStep):
         own = slice(shard.indptr[0], shard.indptr[-1])
         bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]])
         statistics *= prepared.weights
-        return LocalResult({"topics": statistics}, gamma / gamma.sum(axis=1, keepdims=True), bound)
+        return LocalResult({"topics": statistics}, {"weights": gamma / gamma.sum(axis=1, keepdims=True)}, bound)
 
     def _ascend(self, model: LDA, prepared: Prepared, shard: Documents) -> Array:
         gamma = np.empty((len(shard), model.n_topics))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ssvi.data.documents import Documents
+from ssvi.batches.documents import Documents
 
 COUNTS = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, 0, 0], [1, 1, 1, 1]])
 
@@ -43,7 +43,7 @@ def test_slice_and_take():
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 def test_sums_of_documents_and_of_words(at_once, dtype, monkeypatch):
     """Documents without words at both ends and between others, whole corpora and slices of them."""
-    monkeypatch.setattr("ssvi.data.documents._ENTRIES_AT_ONCE", at_once)
+    monkeypatch.setattr("ssvi.batches.documents._ENTRIES_AT_ONCE", at_once)
     matrix = np.random.default_rng(0).poisson(0.5, (30, 4)).astype(dtype)
     matrix[[0, 7, 8, 20, 29]] = 0
     documents = Documents.from_matrix(matrix)

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ssvi.batches.matrices import canonical_rows
+from ssvi.batches.runs import take_runs
 from ssvi.numerics.random import Keys
 
 _ENTRIES_AT_ONCE = 1 << 20  # where temporary arrays would be as long as the corpus
@@ -40,13 +42,9 @@ class Documents:
     def from_matrix(cls, matrix: Any) -> Self:
         """Take documents x words counts, sparse or dense; a CSR matrix in canonical form is not copied.
 
-        Canonical means sorted words, none twice, no stored zeros: then equal documents look equal.
+        In that form (see `canonical_rows`) equal documents look equal.
         """
-        rows = sparse.csr_array(matrix)
-        if not rows.has_canonical_format or not rows.data.all():
-            rows = rows.copy()
-            rows.sum_duplicates()
-            rows.eliminate_zeros()
+        rows = canonical_rows(matrix)
         return cls(rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data, int(rows.shape[1]))
 
     @classmethod
@@ -68,9 +66,7 @@ class Documents:
 
     def take(self, rows: npt.NDArray[np.int64]) -> Documents:
         """Return the given documents in the given order, copied."""
-        starts, lengths = self.indptr[rows], self.costs()[rows]
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+        indptr, entries = take_runs(self.indptr, rows)
         return Documents(indptr, self.words[entries], self.counts[entries], self.n_words)
 
     def costs(self) -> npt.NDArray[np.int64]:
@@ -81,6 +77,10 @@ class Documents:
         """Return the same documents with no entries but their own before or after them."""
         start, stop = self.indptr[0], self.indptr[-1]
         return Documents(self.indptr - start, self.words[start:stop], self.counts[start:stop], self.n_words)
+
+    def locate(self, entry: int) -> tuple[int, int]:
+        """Return the document and the word, that is row and column, of an entry."""
+        return int(np.searchsorted(self.indptr, entry, side="right")) - 1, int(self.words[entry])
 
     def lengths(self) -> npt.NDArray[np.float64]:
         """Return the number of words (the sum of counts) of each document."""
@@ -104,6 +104,17 @@ class Documents:
         """Tell whether every count is a whole number."""
         counts = self.tight().counts
         return bool(np.issubdtype(counts.dtype, np.integer) or np.array_equal(counts, np.floor(counts)))
+
+    def check_not_negative(self, where: str) -> None:
+        """Raise a `ValueError` that says where the documents were passed to if a count is negative."""
+        tight = self.tight()
+        if tight.counts.min(initial=0) < 0:
+            entry = int(np.argmin(tight.counts))
+            row, column = tight.locate(entry)
+            raise ValueError(
+                f"Negative values in data passed to {where}: {tight.counts[entry]} at row {row}, column {column}; "
+                "counts must be 0 or more."
+            )
 
     def content_keys(self, key: int) -> Keys:
         """Return one random stream a document that depends on its words and counts, not on its place in the batch."""

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from ssvi.data.frames import Frames
+from ssvi.batches.frames import Frames
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson(0.8, (9, 6))

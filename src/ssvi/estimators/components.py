@@ -1,0 +1,34 @@
+"""Models whose result is components: topics, clusters, factors. Reports, plots and commands show these."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from ssvi.typing import Array
+
+
+class ComponentsMixin(ABC):
+    """An estimator that has components: what they are called, and what there is to see of them."""
+
+    nouns: ClassVar[tuple[str, str, str]] = ("Components", "component", "feature")
+    """How reports speak of the components, of one of them, and of a column of the data."""
+    columns_are_words: ClassVar[bool] = False
+    """Whether a column is a word, and a row of them therefore no image."""
+    has_spectra: ClassVar[bool] = False
+    """Whether columns and rows have an order that matters, as frequencies and frames do: then curves show them."""
+
+    @abstractmethod
+    def summarize_components(self) -> tuple[Array, Array, Array]:
+        """Return each component's share of the data, its weights of the columns, and their standard deviations under q.
+
+        The weights are probabilities of words or of ones, or shares of a spectrum.
+        """
+
+    @abstractmethod
+    def components_in_use(self) -> int:
+        """Return how many components hold something: all, unless the model can let go of some."""
+
+    @abstractmethod
+    def component_weights(self, X: Any) -> Array:
+        """Return how much of each component each row has, rows x K."""
