@@ -43,7 +43,9 @@ def _local_steps() -> Iterable[str]:
 
 ModelName = Annotated[
     str,
-    typer.Argument(help="lda, bernoulli_mixture or gamma_process_nmf.", autocompletion=starting_with(estimators)),
+    typer.Argument(
+        help="lda, bernoulli_mixture, gaussian_mixture or gamma_process_nmf.", autocompletion=starting_with(estimators)
+    ),
 ]
 GlobalStepName = Annotated[
     str | None, typer.Option(help="ssvi, ssvi_a, mean_field or map.", autocompletion=starting_with(_global_steps))

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ssvi.backends.base import Backend
@@ -18,7 +20,7 @@ from ssvi.backends.threads import Threads
 from ssvi.batches import DenseRows
 from ssvi.local_steps.gaussian_mixture.common import kinds_of
 from ssvi.local_steps.gaussian_mixture.dense import DenseGaussians
-from ssvi.models.gaussian_covariances import Predictive
+from ssvi.models.gaussian_covariances import Students
 from ssvi.models.gaussian_mixture import GaussianMixture
 from ssvi.numerics.cholesky import cholesky
 from ssvi.typing import Array
@@ -28,9 +30,9 @@ def log_predictive_joint(
     model: GaussianMixture, parameters: Mapping[str, Array], rows: DenseRows, *, backend: Backend | None = None
 ) -> Array:
     """Return log p(x_o, z = k) of each row under q, rows x K."""
-    predictive = model.covariance.predictive(parameters["components"])
+    students = model.covariance.students(parameters["components"], 1.0)
     log_weights = np.log(model.mean_weights(parameters))
-    density = _by_column(predictive) if predictive.scales.ndim == 2 else _Student(predictive)
+    density = (_Columns if students.scales.ndim == 2 else _Rows)(students)
 
     def run(shard: slice) -> Array:
         return density(np.ascontiguousarray(rows.values[shard])) + log_weights
@@ -54,13 +56,33 @@ def log_predictive(
     return result
 
 
-class _Student:
+def draw_rows(
+    model: GaussianMixture, parameters: Mapping[str, Array], rng: np.random.Generator, n: int
+) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Draw n rows from the posterior predictive density; return them and their components."""
+    students = model.covariance.students(parameters["components"], 1.0)
+    z = rng.choice(model.n_components, n, p=model.mean_weights(parameters))
+    rows = rng.normal(size=(n, model.n_features))
+    for k in range(model.n_components):
+        own = z == k
+        scale, degrees = students.scales[k], students.degrees[k]
+        if scale.ndim == 1:
+            widths = np.sqrt(scale * degrees / rng.chisquare(degrees, (int(own.sum()), model.n_features)))
+            rows[own] = students.means[k] + widths * rows[own]
+        else:
+            widths = np.sqrt(degrees / rng.chisquare(degrees, (int(own.sum()), 1)))
+            rows[own] = students.means[k] + widths * (rows[own] @ cholesky(scale[None])[0].T)
+    return rows, z
+
+
+class _Rows:
     """Student distributions of whole rows."""
 
-    def __init__(self, predictive: Predictive) -> None:
-        self._degrees = predictive.degrees
-        self._gaussians = DenseGaussians.of(predictive.means, np.linalg.inv(predictive.scales))
-        diagonals = np.diagonal(cholesky(predictive.scales), axis1=1, axis2=2)
+    def __init__(self, students: Students) -> None:
+        self._degrees = students.degrees
+        inverses = np.linalg.inv(students.scales).astype(np.float64)
+        self._gaussians = DenseGaussians.of(students.means, inverses)
+        diagonals = np.diagonal(cholesky(students.scales), axis1=1, axis2=2)
         self._log_determinants = 2.0 * np.log(diagonals).sum(axis=1)
 
     def __call__(self, values: Array) -> Array:
@@ -71,27 +93,29 @@ class _Student:
         self._gaussians.squares(values, kinds.complete, kinds.partial, squares, of_partial)
         lost[kinds.partial] = of_partial
         known = (~np.isnan(values)).sum(axis=1, keepdims=True)
-        constants = _student_constants(self._degrees, known) - 0.5 * (self._log_determinants + lost)
+        constants = _constants(self._degrees, known) - 0.5 * (self._log_determinants + lost)
         logs: Array = constants - 0.5 * (self._degrees + known) * np.log1p(squares / self._degrees)
         logs[kinds.unknown] = 0.0
         return logs
 
 
-def _by_column(predictive: Predictive):  # type: ignore[no-untyped-def]
-    """Return what gives the log density of rows whose columns have Student distributions of their own."""
-    constants = _student_constants(predictive.degrees, 1) - 0.5 * np.log(predictive.scales)
+class _Columns:
+    """Rows whose columns have Student distributions of their own."""
 
-    def density(values: Array) -> Array:
-        out = np.empty((len(values), len(constants)))
-        for k, (mean, scale, degrees) in enumerate(zip(*predictive, strict=True)):
-            logs = constants[k] - 0.5 * (degrees + 1.0) * np.log1p((values - mean) ** 2 / (scale * degrees))
+    def __init__(self, students: Students) -> None:
+        self._students = students
+        self._constants = _constants(students.degrees, 1) - 0.5 * np.log(students.scales)
+
+    def __call__(self, values: Array) -> Array:
+        """Return the log density of what is known of each row, rows x K."""
+        out = np.empty((len(values), len(self._constants)))
+        for k, (mean, scale, degrees) in enumerate(zip(*self._students, strict=True)):
+            logs = self._constants[k] - 0.5 * (degrees + 1.0) * np.log1p((values - mean) ** 2 / (scale * degrees))
             out[:, k] = np.where(np.isnan(values), 0.0, logs).sum(axis=1)
         return out
 
-    return density
 
-
-def _student_constants(degrees: Array, columns: Array | int) -> Array:
+def _constants(degrees: Array, columns: Any) -> Array:
     """Return the part of a Student distribution's log density that knows neither its place nor its width."""
     result: Array = (
         special.gammaln(0.5 * (degrees + columns)) - special.gammaln(0.5 * degrees)

@@ -69,8 +69,8 @@ class Sums(NamedTuple):
     seconds: Array
 
 
-class Predictive(NamedTuple):
-    """The density of a new row of each component under q: a Student distribution, or one for each column.
+class Students(NamedTuple):
+    """Student distributions, one for each component, or one for each column of each.
 
     Attributes
     ----------
@@ -144,8 +144,18 @@ class Covariance(ABC):
         """Return the inverses of E_q[Lambda], as scikit-learn shapes them."""
 
     @abstractmethod
-    def predictive(self, lam: Array) -> Predictive:
-        """Return the density of a new row of each component."""
+    def students(self, lam: Array, noise: float) -> Students:
+        """Return the distribution of mu under q (noise 0), or of a new row (noise 1), for each component."""
+
+    def deviations(self, lam: Array) -> Array:
+        """Return the standard deviations of mu under q, K x D.
+
+        mu has a Student distribution, whose deviation is infinite for 2 degrees or fewer; it is then a large number.
+        """
+        places, scales, degrees = self.students(lam, 0.0)
+        variances = scales if scales.shape == places.shape else np.diagonal(scales, axis1=-2, axis2=-1)
+        own = np.broadcast_to(degrees.reshape(len(places), -1), places.shape)
+        return np.sqrt(variances * own / np.maximum(own - 2.0, 0.1))
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, mean: Array, strength: float, scatter: Array, degrees: float) -> Array:
@@ -204,11 +214,12 @@ class Full(Covariance):
         usual = self.family.standard(lam)
         return usual.scatter / usual.degrees[:, None, None]
 
-    def predictive(self, lam: Array) -> Predictive:
-        """Return a Student distribution of nu - D + 1 degrees and S (1 + 1 / kappa) / (nu - D + 1)."""
+    def students(self, lam: Array, noise: float) -> Students:
+        """Return distributions of nu - D + 1 degrees and S (noise + 1 / kappa) / (nu - D + 1)."""
         usual = self.family.standard(lam)
         degrees = usual.degrees - self.n_features + 1.0
-        return Predictive(usual.mean, usual.scatter * ((1.0 + 1.0 / usual.strength) / degrees)[:, None, None], degrees)
+        widening = (noise + 1.0 / usual.strength) / degrees
+        return Students(usual.mean, usual.scatter * widening[:, None, None], degrees)
 
     def draw(self, rng: np.random.Generator, mean: Array, strength: float, scatter: Array, degrees: float) -> Array:
         """Draw K Wishart matrices."""
@@ -272,12 +283,12 @@ class Tied(Covariance):
         result: Array = usual.scatter[0] / usual.degrees[0]
         return result
 
-    def predictive(self, lam: Array) -> Predictive:
-        """Return Student distributions of nu - D + 1 degrees and S (1 + (K^-1)_kk) / (nu - D + 1)."""
+    def students(self, lam: Array, noise: float) -> Students:
+        """Return distributions of nu - D + 1 degrees and S (noise + (K^-1)_kk) / (nu - D + 1)."""
         usual = self.family.standard(lam)
         degrees = usual.degrees[0] - self.n_features + 1.0
-        widening = (1.0 + np.diagonal(np.linalg.inv(usual.strength[0]))) / degrees
-        return Predictive(self.means(lam), usual.scatter * widening[:, None, None], np.full(self.n_components, degrees))
+        widening = (noise + np.diagonal(np.linalg.inv(usual.strength[0]))) / degrees
+        return Students(self.means(lam), usual.scatter * widening[:, None, None], np.full(self.n_components, degrees))
 
     def draw(self, rng: np.random.Generator, mean: Array, strength: float, scatter: Array, degrees: float) -> Array:
         """Draw a Wishart matrix."""
@@ -334,10 +345,10 @@ class Diagonal(Covariance):
         usual = self.family.standard(lam)
         return usual.scatter / usual.degrees
 
-    def predictive(self, lam: Array) -> Predictive:
-        """Return a Student distribution of nu degrees and S (1 + 1 / kappa) / nu for each column."""
+    def students(self, lam: Array, noise: float) -> Students:
+        """Return a distribution of nu degrees and S (noise + 1 / kappa) / nu for each column."""
         usual = self.family.standard(lam)
-        return Predictive(usual.mean, usual.scatter * (1.0 + 1.0 / usual.strength) / usual.degrees, usual.degrees)
+        return Students(usual.mean, usual.scatter * (noise + 1.0 / usual.strength) / usual.degrees, usual.degrees)
 
     def draw(self, rng: np.random.Generator, mean: Array, strength: float, scatter: Array, degrees: float) -> Array:
         """Draw gamma variables."""
@@ -406,11 +417,11 @@ class Spherical(Covariance):
         result: Array = usual.scatter[:, 0, 0] / usual.degrees
         return result
 
-    def predictive(self, lam: Array) -> Predictive:
-        """Return Student distributions of nu degrees and S (I + K^-1) / nu."""
+    def students(self, lam: Array, noise: float) -> Students:
+        """Return distributions of nu degrees and S (noise I + K^-1) / nu."""
         usual = self.family.standard(lam)
-        widening = np.eye(self.n_features) + np.linalg.inv(usual.strength)
-        return Predictive(usual.mean[:, 0], self.covariances(lam)[:, None, None] * widening, usual.degrees)
+        widening = noise * np.eye(self.n_features) + np.linalg.inv(usual.strength)
+        return Students(usual.mean[:, 0], self.covariances(lam)[:, None, None] * widening, usual.degrees)
 
     def draw(self, rng: np.random.Generator, mean: Array, strength: float, scatter: Array, degrees: float) -> Array:
         """Draw gamma variables."""

@@ -13,7 +13,9 @@ from ssvi.batches import DenseRows
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.models.base import Block, Model
 from ssvi.models.gaussian_covariances import COVARIANCES, Covariance, Sums
+from ssvi.models.scaling import Scaling
 from ssvi.models.seeding import k_means
+from ssvi.numerics.cholesky import cholesky
 from ssvi.typing import Array
 
 _MOST_SEEDED = 5_000  # rows that a start looks at
@@ -54,6 +56,53 @@ class GaussianPrior:
         scatter = size * (np.eye(*shape) if len(shape) == 2 else np.ones(shape))
         return cls(np.zeros(covariance.n_features), size, scatter, covariance.least_degrees + 3.0)
 
+    @classmethod
+    def given(
+        cls,
+        covariance: Covariance,
+        scaling: Scaling,
+        mean: Array | None,
+        strength: Array | None,
+        degrees: Array | None,
+        scatter: Array | None,
+    ) -> GaussianPrior:
+        """Return the prior in units of a scaling of what is given in the data's own, and the usual for what is None."""
+        usual = cls.usual(covariance)
+        if mean is not None and mean.shape == usual.mean.shape:
+            mean = scaling.apply(mean)
+        if scatter is not None and scatter.shape == usual.scatter.shape:
+            scatter = scatter / scaling.squares(scatter.ndim)
+        return cls(
+            usual.mean if mean is None else mean,
+            usual.strength if strength is None else float(strength),
+            usual.scatter if scatter is None else scatter,
+            usual.degrees if degrees is None else float(degrees),
+        )
+
+    def check(self, covariance: Covariance) -> None:
+        """Raise one clear sentence unless this is a prior of such covariances."""
+        size, shape = covariance.n_features, covariance.scatter_shape
+        if self.mean.shape != (size,) or not np.isfinite(self.mean).all():
+            raise ValueError(f"mean_prior must be {size} finite numbers, one for each column.")
+        if not 0 < self.strength < np.inf:
+            raise ValueError(f"mean_precision_prior must be a positive number, not {self.strength!r}.")
+        if not covariance.least_degrees < self.degrees < np.inf:
+            raise ValueError(
+                f"degrees_of_freedom_prior must be more than {covariance.least_degrees} for {covariance.kind!r} "
+                f"covariances of {size} columns, not {self.degrees!r}."
+            )
+        if self.scatter.shape != shape:
+            wanted = " x ".join(map(str, shape)) + " numbers" if shape else "one number"
+            raise ValueError(f"covariance_prior must be {wanted} for {covariance.kind!r} covariances.")
+        if len(shape) < 2:
+            definite = bool(((self.scatter > 0) & (self.scatter < np.inf)).all())
+        else:
+            round_enough = np.isfinite(cholesky(self.scatter[None])).all()
+            definite = bool(round_enough and np.allclose(self.scatter, self.scatter.T, rtol=1e-8, atol=0.0))
+        if not definite:
+            kind = "a symmetric, positive definite matrix" if len(shape) == 2 else "positive"
+            raise ValueError(f"covariance_prior must be {kind}, and it is not: add something to its diagonal.")
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixture(Model):
@@ -89,6 +138,12 @@ class GaussianMixture(Model):
         """The kind of covariances."""
         return COVARIANCES[self.covariance_type](self.n_features, self.n_components)
 
+    def __post_init__(self) -> None:
+        if self.covariance_type not in COVARIANCES:
+            raise ValueError(f"covariance_type {self.covariance_type!r} is not known.")
+        if self.prior is not None:
+            self.prior.check(self.covariance)
+
     @property
     def component_prior(self) -> GaussianPrior:
         """The prior of each component."""
@@ -114,16 +169,20 @@ class GaussianMixture(Model):
     def start(self, data: DenseRows, rng: np.random.Generator) -> dict[str, Array]:
         """Return the prior and the rows as k-means divides them; a component without any is as the prior has it.
 
-        Of many rows some are looked at, and stand for all. Missing entries are their column's mean.
+        Of many rows some are looked at, and stand for all. Missing entries are their column's mean; rows of which
+        nothing is known are left out.
         """
-        some = np.arange(len(data))
-        if len(data) > _MOST_SEEDED:
-            some = np.sort(rng.choice(len(data), _MOST_SEEDED, replace=False))
+        some = np.flatnonzero(~data.missing.all(axis=1))
+        if not len(some):
+            return self.init(rng)
+        count = len(some)
+        if count > _MOST_SEEDED:
+            some = np.sort(rng.choice(some, _MOST_SEEDED, replace=False))
         points = data.values[some]
         missing = np.isnan(points)
         known = np.maximum((~missing).sum(axis=0), 1)
         points = np.where(missing, np.where(missing, 0.0, points).sum(axis=0) / known, points)
-        weights = np.full(len(points), len(data) / len(points))
+        weights = np.full(len(points), count / len(points))
         return self._after(points, k_means(points, self.n_components, rng), weights)
 
     def _after(self, points: Array, labels: npt.NDArray[np.int64], weights: Array) -> dict[str, Array]:
@@ -163,6 +222,14 @@ class GaussianMixture(Model):
         """Return E_q[Lambda], in the shape of `covariances`."""
         covariances = self.covariances(parameters)
         return 1.0 / covariances if self.covariance.independent else _inverse(covariances)
+
+    def summarize(self, parameters: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """Return each component's share of the rows, its means, and their standard deviations under q."""
+        return (
+            self.mean_weights(parameters),
+            self.means(parameters),
+            self.covariance.deviations(parameters["components"]),
+        )
 
     def rows_held(self, parameters: Mapping[str, Array]) -> Array:
         """Return how many rows each component holds, as far as q's weights tell."""

@@ -38,7 +38,16 @@ def pad_centres(centres: Array) -> Array:
     return wide
 
 
-@intrinsic
+def _triangular_in_python(points: Array, factor: Array, centre: Array, out: Array) -> None:
+    size, start, out[:] = len(points), 0, 0.0
+    for first in range(0, size, _BAND):
+        stop = start + _BAND * (size - first)
+        band = factor[start:stop].reshape(size - first, _BAND)
+        out += ((band.T @ points[first:] - centre[first : first + _BAND, None]) ** 2).sum(axis=0)
+        start = stop
+
+
+@intrinsic(in_python=_triangular_in_python)
 def triangular_squares(_typing: Any, points: Any, factor: Any, centre: Any, out: Any) -> Any:
     """Fill `out` (16) with |L^T x - c|^2 of sixteen points x, D x 16; `factor` is L packed, `centre` c padded."""
 
@@ -72,7 +81,11 @@ def triangular_squares(_typing: Any, points: Any, factor: Any, centre: Any, out:
     return types.void(points, factor, centre, out), codegen
 
 
-@intrinsic
+def _diagonal_in_python(points: Array, scales: Array, centre: Array, out: Array) -> None:
+    out[:] = ((scales[:, None] * (points - centre[:, None])) ** 2).sum(axis=0)
+
+
+@intrinsic(in_python=_diagonal_in_python)
 def diagonal_squares(_typing: Any, points: Any, scales: Any, centre: Any, out: Any) -> Any:
     """Fill `out` (16) with sum_d (s_d (x_d - c_d))^2 of sixteen points x, D x 16."""
 

@@ -99,7 +99,7 @@ def test_shares_bound_and_statistics_are_those_of_the_joint_gaussian(kind, holes
     evidence = special.logsumexp(joint, axis=1)
     shares = np.exp(joint - evidence[:, None])
     result = _run(Exact(), model, views, data)
-    np.testing.assert_allclose(result.local, shares, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(result.local["responsibilities"], shares, rtol=1e-9, atol=1e-15)
     assert result.bound == pytest.approx(evidence.sum(), rel=1e-12)
     known = ~np.isnan(data).all(axis=1)
     np.testing.assert_allclose(result.eta_hat["weights"][0], shares[known].sum(axis=0))
@@ -113,7 +113,7 @@ def test_any_number_of_columns(kind, size):
     model, weights, means, covariances, views, data = _setting(kind, size, 2, 37, seed=size)
     joint = _log_joint(weights, means, covariances, data)
     result = _run(Exact(), model, views, data)
-    np.testing.assert_allclose(result.local, special.softmax(joint, axis=1), rtol=1e-8, atol=1e-15)
+    np.testing.assert_allclose(result.local["responsibilities"], special.softmax(joint, axis=1), rtol=1e-8, atol=1e-15)
     assert result.bound == pytest.approx(special.logsumexp(joint, axis=1).sum(), rel=1e-11)
 
 
@@ -123,7 +123,7 @@ def test_statistics_are_what_the_likelihood_says(kind):
     model, *_, views, data = _setting(kind)
     other = _setting(kind, seed=5)
     result = _run(Gibbs(), model, views, data)
-    z = result.local.argmax(axis=1)
+    z = result.local["responsibilities"].argmax(axis=1)
     logs = []
     for setting in (_setting(kind), other):
         _, own_weights, own_means, own_covariances, own_views, _ = setting
@@ -178,7 +178,7 @@ def test_missing_entries_under_a_factorised_q_cost_what_the_full_integral_says()
     integrals = np.trapezoid(np.exp(np.stack(logs)), grid, axis=1)
     result = _run(Exact(), model, views, row)
     assert result.bound == pytest.approx(np.log(integrals.sum()), abs=1e-9)
-    np.testing.assert_allclose(result.local[0], integrals / integrals.sum(), rtol=1e-9)
+    np.testing.assert_allclose(result.local["responsibilities"][0], integrals / integrals.sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["full", "tied"])
@@ -204,7 +204,7 @@ def test_data_far_from_the_means_give_finite_numbers():
         for step in (Exact(), Gibbs()):
             result = _run(step, model, views, 1e6 * data)
             assert np.isfinite(result.eta_hat["components"]).all()
-            np.testing.assert_allclose(result.local.sum(axis=1), 1.0)
+            np.testing.assert_allclose(result.local["responsibilities"].sum(axis=1), 1.0)
 
 
 def test_a_precision_that_rounding_has_made_singular_is_no_nan():
@@ -230,7 +230,7 @@ def test_threads_and_other_rows_do_not_change_bits(kind, step, many_tasks):
     for other in results[1:]:
         for name in views:
             np.testing.assert_array_equal(results[0].eta_hat[name], other.eta_hat[name])
-        np.testing.assert_array_equal(results[0].local, other.local)
+        np.testing.assert_array_equal(results[0].local["responsibilities"], other.local["responsibilities"])
 
 
 def test_infinite_numbers_are_named():

@@ -154,16 +154,16 @@ class MixtureStep(LocalStep):
         sums = prepared.sums(values, kinds, local, keys, self.sampled)
         known = local.sum(axis=0) - local[kinds.unknown].sum(axis=0)
         eta_hat = {"weights": known[None], "components": model.covariance.natural(sums)}
-        return LocalResult(eta_hat, local, self._bound(log_probability))
+        return LocalResult(eta_hat, {"responsibilities": local}, self._bound(log_probability))
 
-    def local(self, model: GaussianMixture, prepared: Prepared, start: int, stop: int, keys: Keys) -> Array:
+    def local(self, model: GaussianMixture, prepared: Prepared, start: int, stop: int, keys: Keys) -> dict[str, Array]:
         """Return each row's shares of components, without statistics."""
         values = np.ascontiguousarray(prepared.rows.values[start:stop])
         local = prepared.log_joint(values, kinds_of(values))
         normalise_rows(local, np.empty(len(values)))
         if self.sampled:
             draw_components(local, keys)
-        return local
+        return {"responsibilities": local}
 
     @abstractmethod
     def _bound(self, log_probability: Array) -> float | None:
