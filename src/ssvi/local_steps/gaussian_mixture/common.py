@@ -90,6 +90,13 @@ class Prepared:
         out[kinds.partial] = base - 0.5 * (out[kinds.partial] + lost - missing * _LOG_TWO_PI)
         return out
 
+    def log_probability(self, start: int, stop: int) -> Array:
+        """Return log p(x_o) of some rows under the view."""
+        values = np.ascontiguousarray(self.rows.values[start:stop])
+        logs = np.empty(len(values))
+        normalise_rows(self.log_joint(values, kinds_of(values)), logs)
+        return logs
+
     def sums(self, values: Array, kinds: Kinds, local: Array, keys: Keys, sampled: bool) -> Sums:
         """Return the sums that eta-hat is made of."""
         if isinstance(self.gaussians, ColumnGaussians):
