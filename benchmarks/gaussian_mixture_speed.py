@@ -4,11 +4,14 @@ A pass is what one step of a fit does: draw weights and components, handle every
 scikit-learn's BayesianGaussianMixture is its E step and its M step. Both go from the same responsibilities on.
 
     python -m benchmarks.gaussian_mixture_speed
+    python -m benchmarks.gaussian_mixture_speed --stream    # the memory of partial_fit over a million rows
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
+import time
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from benchmarks.common import in_turns
 from ssvi import engine
 from ssvi.backends import Threads
 from ssvi.batches import DenseRows
+from ssvi.estimators.gaussian_mixture import GaussianMixture as Estimator
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.gaussian_mixture.exact import Exact
 from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs
@@ -37,7 +41,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--share", type=float, default=1.0, help="share of the rows, for a quick look")
     parser.add_argument("--kinds", nargs="+", default=["full", "tied", "diag", "spherical"])
+    parser.add_argument("--stream", action="store_true", help="fit a stream of a million rows instead")
     options = parser.parse_args()
+    if options.stream:
+        _stream(int(1_000_000 * options.share), 10, 10, options.threads)
+        return
     print("rows       D    K    covariances  exact s  gibbs s  scikit-learn s  its / exact  its / gibbs")
     for rows, columns, size in _SIZES:
         for kind in options.kinds:
@@ -65,6 +73,25 @@ def _compare(n: int, columns: int, size: int, kind: str, options: argparse.Names
 def _pass(model: GaussianMixture, step: Any, start: engine.State, rows: DenseRows, backend: Threads) -> Any:
     problem = engine.Problem(model, step, SsviA(), ConstantSchedule(), population=len(rows), backend=backend)
     return lambda: problem.step(start, rows)
+
+
+def _stream(n: int, columns: int, size: int, threads: int) -> None:
+    """Fit rows that come in parts of 10,000 and are not kept; print the most memory so far, and what was learned."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(scale=2.0, size=(size, columns))
+    part = 10_000
+
+    def rows(count: int) -> Array:
+        return centres[rng.integers(size, size=count)] + rng.normal(size=(count, columns))
+
+    model, started = Estimator(size, random_state=0, n_jobs=threads), time.perf_counter()
+    print("rows       seconds  peak MB  score")
+    for number in range(1, n // part + 1):
+        model.partial_fit(rows(part))
+        if number % max(1, n // part // 10) == 0:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            spent = time.perf_counter() - started
+            print(f"{number * part:<10} {spent:7.1f} {peak:8.1f}  {model.score(rows(5_000)):.3f}", flush=True)
 
 
 class _Peer:

@@ -39,7 +39,7 @@ _LABELS = {
     "ssvi-exact": "SSVI, expected z",
     "missing": "SSVI-A, entries missing",
 }
-_SIZES = ("2x2", "20x2", "5x5", "10x10", "20x20", "3x50", "20x50")
+_SIZES = ("2x2", "20x2", "5x5", "10x10", "20x20", "3x50")
 _USUAL = ("sklearn", "sklearn-bayes", "mean_field", "ssvi_a", "ssvi-exact", "missing")
 _MOST_TURNS = 300  # of scikit-learn's, which stop before if they have settled
 
