@@ -11,7 +11,7 @@ from ssvi.backends import Threads
 from ssvi.batches import DenseRows
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs
-from ssvi.models.gaussian_covariances import COVARIANCES
+from ssvi.models.covariances import COVARIANCES
 from ssvi.models.gaussian_mixture import GaussianMixture, GaussianPrior
 from ssvi.models.scaling import Scaling
 from ssvi.models.seeding import k_means

@@ -19,7 +19,7 @@ from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.evaluation.gaussian_mixtures import draw_rows, log_predictive, log_predictive_joint
 from ssvi.local_steps.base import LocalStep
-from ssvi.models.gaussian_covariances import COVARIANCES
+from ssvi.models.covariances import COVARIANCES
 from ssvi.models.gaussian_mixture import GaussianMixture as Model
 from ssvi.models.gaussian_mixture import GaussianPrior
 from ssvi.models.scaling import Scaling

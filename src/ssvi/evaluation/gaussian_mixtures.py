@@ -20,7 +20,7 @@ from ssvi.backends.threads import Threads
 from ssvi.batches import DenseRows
 from ssvi.local_steps.gaussian_mixture.common import kinds_of
 from ssvi.local_steps.gaussian_mixture.dense import DenseGaussians
-from ssvi.models.gaussian_covariances import Students
+from ssvi.models.covariances import Students
 from ssvi.models.gaussian_mixture import GaussianMixture
 from ssvi.numerics.cholesky import cholesky
 from ssvi.typing import Array

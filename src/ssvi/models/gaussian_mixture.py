@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ssvi.batches import DenseRows
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.models.base import Block, Model
-from ssvi.models.gaussian_covariances import COVARIANCES, Covariance, Sums
+from ssvi.models.covariances import COVARIANCES, Covariance, Sums
 from ssvi.models.scaling import Scaling
 from ssvi.models.seeding import k_means
 from ssvi.numerics.cholesky import cholesky
@@ -108,7 +108,7 @@ class GaussianPrior:
 class GaussianMixture(Model):
     """pi ~ Dirichlet(a), (mu_k, Lambda_k) ~ normal-Wishart, z_n ~ pi, y_n ~ N(mu_z, Lambda_z^-1).
 
-    Blocks: `weights` (1 x K) and `components`, whose shape is that of the covariances' kind (`gaussian_covariances`).
+    Blocks: `weights` (1 x K) and `components`, whose shape is the covariances' kind's (`ssvi.models.covariances`).
     Data are `DenseRows`, in which entries may be missing. With a = alpha / K and K large, pi approaches the weights of
     a Dirichlet process.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvi.local_steps.gaussian_mixture.dense import Rows, gather
-from ssvi.models.gaussian_covariances import Sums
+from ssvi.models.covariances import Sums
 from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.distances import diagonal_squares
 from ssvi.typing import Array

@@ -24,7 +24,7 @@ from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.local_steps.gaussian_mixture.columns import ColumnGaussians
 from ssvi.local_steps.gaussian_mixture.dense import DenseGaussians, Rows
 from ssvi.local_steps.mixtures import draw_components, normalise
-from ssvi.models.gaussian_covariances import Sums
+from ssvi.models.covariances import Sums
 from ssvi.models.gaussian_mixture import GaussianMixture
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys

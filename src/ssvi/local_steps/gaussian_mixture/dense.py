@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.models.gaussian_covariances import Sums
+from ssvi.models.covariances import Sums
 from ssvi.numerics.cholesky import factor_into, nearly_cholesky
 from ssvi.numerics.compile import fused_kernel, kernel, widest_vectors
 from ssvi.numerics.distances import pack_factors, pad_centres, triangular_squares
