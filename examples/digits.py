@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
         "n_jobs": -1, "random_state": 0,
     }  # fmt: skip
     plain = BernoulliMixture(**common, global_step="mean_field", local_step="exact").fit(digits.train)
-    ours = BernoulliMixture(**common).fit(digits.train)
+    ours = BernoulliMixture(**common, global_step="ssvi_a", local_step="gibbs").fit(digits.train)
     for name, mixture in (("mean-field", plain), ("SSVI-A", ours)):
         score, clusters = mixture.score(digits.test), mixture.predict(digits.test)
         print(

@@ -112,6 +112,33 @@ def test_steps_on_few_rows_move_a_block_as_steps_on_all_of_it(step, name):
 
 
 @pytest.mark.parametrize("axis", ["rows", "coordinates"])
+@pytest.mark.parametrize("step", [SsviA(averaging=3.0), Ssvi(averaging=1.0)], ids=lambda step: step.name)
+def test_averages_over_the_path_follow_what_is_put_off(axis, step):
+    """avg_t = sum_s w_s lambda_s with w_s as the rising factorial of s: about in proportion to s^p."""
+    block, rng = Block(Dirichlet(), np.array([0.5]), (4, 6)), np.random.default_rng(6)
+    store, path = make_store(block, np.ones((4, 6)), None, axis, step), []
+    for number in range(1, 9):
+        touched = np.sort(rng.choice(4, 2, replace=False))
+        part = store.view(step, touched, number, map)
+        update = Update(step, 1.0 / (number + 1), CLOCK, map, step.average_weight(number))
+        store.advance(update, Statistics(rng.gamma(1.0, 1.0, part.stats.shape)))
+        path.append(store.lam() if number % 3 == 0 else None)
+    # The same path again, looked at in every step.
+    again, rng, lams = make_store(block, np.ones((4, 6)), None, axis, step), np.random.default_rng(6), []
+    for number in range(1, 9):
+        touched = np.sort(rng.choice(4, 2, replace=False))
+        part = again.view(step, touched, number, map)
+        update = Update(step, 1.0 / (number + 1), CLOCK, map, step.average_weight(number))
+        again.advance(update, Statistics(rng.gamma(1.0, 1.0, part.stats.shape)))
+        lams.append(again.lam())
+    weights = np.cumprod([1.0, *((s + step.averaging) / s for s in range(1, 8))])
+    expected = np.tensordot(weights / weights.sum(), np.array(lams), 1)
+    np.testing.assert_allclose(again.average(), expected, rtol=1e-12)
+    assert_array_equal(store.average(), again.average())
+    assert_array_equal(store.lam(), again.lam())
+
+
+@pytest.mark.parametrize("axis", ["rows", "coordinates"])
 def test_what_was_put_off_catches_up_under_the_prior_of_its_time(axis):
     """eta changes after two steps: the steps before go by the old one."""
     block = Block(Dirichlet(), np.array([0.5]), (4, 6))
@@ -157,7 +184,7 @@ def _problem(global_step):
     return Problem(model, Gibbs(), global_step, PowerSchedule(), len(documents)), documents
 
 
-@pytest.mark.parametrize("global_step", [SsviA(), Ssvi(), MeanField()], ids=lambda step: step.name)
+@pytest.mark.parametrize("global_step", [SsviA(), Ssvi(averaging=7.0), MeanField()], ids=lambda step: step.name)
 def test_a_state_that_was_saved_and_loaded_goes_on_bit_for_bit(global_step, tmp_path):
     problem, documents = _problem(global_step)
     kept = {}
@@ -172,6 +199,8 @@ def test_a_state_that_was_saved_and_loaded_goes_on_bit_for_bit(global_step, tmp_
     resumed = engine.run(problem, files.load_state(tmp_path / "state.npz"), documents, sweeps=3, batch_size=10)
     assert_array_equal(resumed.parameters["topics"], whole.parameters["topics"])
     assert_array_equal(resumed.totals["topics"], whole.totals["topics"])
+    assert_array_equal(resumed.estimate["topics"], whole.estimate["topics"])
+    assert (whole.estimate is whole.averages) == (global_step.averaging > 0)
 
 
 def test_states_that_callbacks_keep_stay_as_they_were():

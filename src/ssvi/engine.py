@@ -21,7 +21,7 @@ from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
-from ssvi.states import check_parameters
+from ssvi.states import check_state
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
 
@@ -43,6 +43,17 @@ class State:
     """Sums of lambda that a fit keeps up to date; see `ssvi.stores.CoordinateStore`."""
     hyperparameters: Mapping[str, Array] = field(default_factory=dict)
     """What the model's priors of the next step follow from, for a model that learns it; see `Model.at`."""
+    averages: Mapping[str, Array] = field(default_factory=dict)
+    """The average of each block's lambda over the path, for a global step that keeps it; see `GlobalStep.averaging`."""
+
+    @property
+    def estimate(self) -> Mapping[str, Array]:
+        """What predicts best: the averages, where there are any, else lambda."""
+        return self.averages if len(self.averages) else self.parameters
+
+    def complete(self) -> State:
+        """Return the same state with arrays of its own, whatever the fit that it comes from does next."""
+        return replace(self, parameters=dict(self.parameters), averages=dict(self.averages))
 
 
 @dataclass(frozen=True)
@@ -158,32 +169,35 @@ class Fit:
     """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
 
     def __init__(self, problem: Problem, state: State) -> None:
-        check_parameters(problem.model.blocks(), state.parameters, state.totals)
+        check_state(problem.model.blocks(), state)
         self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
         self._model = problem.model.at(state.hyperparameters)
         self._hyperparameters = state.hyperparameters
         axes, rule = problem.local_step.partial_blocks, problem.global_step
         self._stores = {
-            name: make_store(block, state.parameters[name], state.totals.get(name), axes.get(name), rule)
+            name: make_store(
+                block, state.parameters[name], state.totals.get(name), axes.get(name), rule, state.averages.get(name)
+            )
             for name, block in self._model.blocks().items()
         }
-        self._shown: Callable[[], Snapshot | None] = lambda: None
+        self._shown: tuple[Callable[[], Snapshot | None], ...] = ()
 
     def step(self, batch: Batch) -> Info:
         """Take one step of algorithm 1."""
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size = problem.schedule(number)
-        views = self._views(batch, number)
+        step_size, clock = problem.schedule(number), Clock(seen, problem.population)
+        rule = problem.global_step.at(clock)
+        views = self._views(batch, rule, number)
         for name, view in views.items():
             _stop_at_nan(name, number, view.stats if isinstance(view, Part) else view)
         keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
         represented = _represented(problem, seen)
-        scale, clock = result.scale * represented / len(batch), Clock(seen, problem.population)
-        update = Update(problem.global_step, step_size, clock, problem.backend.workers.each)
+        scale, weight = result.scale * represented / len(batch), problem.global_step.average_weight(number)
+        update = Update(rule, step_size, clock, problem.backend.workers.each, weight)
         for name, prior in self._model.priors(views).items():
             self._stores[name].set_prior(prior)
         guarded = 0
@@ -195,10 +209,9 @@ class Fit:
         self._number, self._seen = number, seen
         return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
 
-    def _views(self, batch: Batch, number: int) -> dict[str, Array | Part]:
+    def _views(self, batch: Batch, rule: GlobalStep, number: int) -> dict[str, Array | Part]:
         """Return what the local step sees of each block."""
-        rule, each = self._problem.global_step, self._problem.backend.workers.each
-        touched = self._problem.local_step.touched(batch)
+        each, touched = self._problem.backend.workers.each, self._problem.local_step.touched(batch)
         return {
             name: store.view(rule, touched.get(name), derive_key(self._start.seed, "draw", name, number), each)
             for name, store in self._stores.items()
@@ -215,38 +228,55 @@ class Fit:
 
     def state(self) -> State:
         """Return the present state. Its arrays are made when they are looked at, or when the fit goes on without it."""
-        snapshot = Snapshot(self._stores)
-        self._shown = weakref.ref(snapshot)
+        snapshots = Snapshot(self._stores, _lam), Snapshot(self._averaged, _average)
+        self._shown = tuple(weakref.ref(snapshot) for snapshot in snapshots)
         totals = {name: store.totals for name, store in self._stores.items() if store.totals is not None}
-        return State(self._start.seed, self._number, self._seen, snapshot, totals, self._hyperparameters)
+        numbers = (self._start.seed, self._number, self._seen)
+        return State(*numbers, snapshots[0], totals, self._hyperparameters, snapshots[1])
 
     def end(self) -> State:
         """Return the present state, complete."""
         self._let_go()
-        return replace(self.state(), parameters={name: store.lam() for name, store in self._stores.items()})
+        return self.state().complete()
+
+    @property
+    def _averaged(self) -> Mapping[str, Store]:
+        """The stores that keep averages."""
+        return self._stores if self._problem.global_step.averaging else {}
 
     def _let_go(self) -> None:
         """Make the arrays of the last state if somebody has kept it: the fit is about to change what they are of."""
-        kept = self._shown()
-        if kept is not None:
-            kept.read()
+        for shown in self._shown:
+            kept = shown()
+            if kept is not None:
+                kept.read()
+
+
+def _lam(store: Store) -> Array:
+    return store.lam()
+
+
+def _average(store: Store) -> Array:
+    average = store.average()
+    assert average is not None
+    return average
 
 
 class Snapshot(Mapping[str, Array]):
-    """lambda of each block of a fit under way, read when it is first looked at.
+    """An array of each block of a fit under way, read when it is first looked at.
 
     A copy of it, and what a pickle holds, is a dictionary of the arrays.
     """
 
-    def __init__(self, stores: Mapping[str, Store]) -> None:
-        self._stores, self._arrays = stores, dict[str, Array]()
+    def __init__(self, stores: Mapping[str, Store], reads: Callable[[Store], Array]) -> None:
+        self._stores, self._reads, self._arrays = stores, reads, dict[str, Array]()
         self._reading = threading.Lock()  # a callback may have handed the state to a thread, and the fit goes on
 
     def read(self) -> Mapping[str, Array]:
         """Return the arrays."""
         with self._reading:
             if not self._arrays:
-                self._arrays = {name: store.lam() for name, store in self._stores.items()}
+                self._arrays = {name: self._reads(store) for name, store in self._stores.items()}
                 self._stores = {}
         return self._arrays
 

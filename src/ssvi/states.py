@@ -10,6 +10,13 @@ import numpy as np
 from ssvi.models.base import Block
 
 
+def check_state(blocks: Mapping[str, Block], state: Any) -> None:
+    """Raise a `ValueError` unless lambda of a state, its sums and its averages fit a model's blocks."""
+    check_parameters(blocks, state.parameters, state.totals)
+    if len(state.averages):
+        check_parameters(blocks, state.averages)
+
+
 def check_parameters(
     blocks: Mapping[str, Block], parameters: Mapping[str, Any], totals: Mapping[str, Any] | None = None
 ) -> None:

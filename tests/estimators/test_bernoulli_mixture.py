@@ -7,6 +7,7 @@ from scipy import sparse, special, stats
 import ssvi
 from ssvi import BernoulliMixture
 from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.lda.gibbs import Gibbs as LdaGibbs
 
@@ -149,11 +150,12 @@ def test_the_schedule_of_whole_steps_follows_the_given_decay():
 
 
 def test_what_a_fit_reports():
-    model = _mixture(max_iter=7).fit(ROWS)
+    model = _mixture(max_iter=7, global_step="ssvi_a").fit(ROWS)
     assert [info.step for info in model.history_] == list(range(1, 8))
     assert model.history_[0].step_size == 1.0
     assert model.n_iter_ == model.n_batch_iter_ == 7
-    assert np.isnan(model.bound_)
+    assert np.isnan(model.bound_)  # of drawn components there is none
+    assert _mixture(max_iter=7).fit(ROWS).bound_ < 0.0
     seen = []
     _mixture(callbacks=[lambda state, info: seen.append(info.step) or len(seen) == 3]).fit(ROWS)
     assert seen == [1, 2, 3]
@@ -219,6 +221,27 @@ def test_full_ssvi_by_name_brings_its_correction_in_over_a_fit_of_whole_steps():
     by_name = _mixture(global_step="ssvi", max_iter=30).fit(ROWS)
     by_hand = _mixture(global_step=Ssvi(correction_sweeps=30, control_variate=True), max_iter=30).fit(ROWS)
     np.testing.assert_array_equal(by_name.means_, by_hand.means_)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({}, {"global_step": "ssvi", "local_step": "exact"}),
+        ({"learning_method": "online"}, {"global_step": "ssvi_a", "local_step": "gibbs", "learning_method": "online"}),
+        ({"global_step": "ssvi_a"}, {"global_step": "ssvi_a", "local_step": "gibbs"}),
+        ({"global_step": SsviA()}, {"global_step": "ssvi_a", "local_step": "gibbs"}),
+        ({"global_step": "mean_field"}, {"global_step": "mean_field", "local_step": "exact"}),
+        ({"local_step": "gibbs"}, {"global_step": "ssvi", "local_step": "gibbs"}),
+    ],
+)
+def test_what_auto_means(given, meant):
+    fits = [_mixture(max_iter=5, **options).fit(ROWS) for options in (given, meant)]
+    np.testing.assert_array_equal(fits[0].means_, fits[1].means_)
+
+
+def test_what_auto_means_for_a_stream():
+    named = _mixture(global_step="ssvi_a", local_step="gibbs").partial_fit(ROWS)
+    np.testing.assert_array_equal(_mixture().partial_fit(ROWS).means_, named.means_)
 
 
 def test_instances_of_steps_are_taken_as_they_are():

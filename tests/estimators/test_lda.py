@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+import ssvi
 from ssvi import LatentDirichletAllocation, engine, tasks
 from ssvi.backends import shards
 from ssvi.batches import minibatches
@@ -343,7 +344,7 @@ BAD_PARAMETERS = [
     ({"verbose": "loud"}, "verbose must be 'auto' or an integer"),
     ({"n_jobs": 0}, "n_jobs must be an integer but 0"),
     ({"n_jobs": "2"}, "n_jobs must be an integer but 0 .*, not '2'"),
-    ({"doc_topic_prior": "auto"}, "doc_topic_prior must be a positive number"),
+    ({"doc_topic_prior": "auto"}, "doc_topic_prior must be a positive number .* or 'symmetric' or 'asymmetric'"),
     ({"evaluate_every": 1.5}, "evaluate_every must be an integer"),
 ]
 
@@ -410,3 +411,29 @@ def test_progress_is_shown_when_asked_for(capsys, monkeypatch):
     _lda(verbose=0).fit(COUNTS)
     _lda(verbose="auto").fit(COUNTS)
     assert capsys.readouterr().err == ""
+
+
+def test_alpha_is_a_tenth_for_fifty_topics_and_falls_with_more():
+    assert [LatentDirichletAllocation(k)._alpha()[0] for k in (50, 200)] == pytest.approx([0.1, 0.05])
+    np.testing.assert_allclose(_lda().fit(COUNTS).doc_topic_prior_, 0.1 * (50 / 4) ** 0.5)
+
+
+@pytest.mark.parametrize("rule", ["symmetric", "asymmetric"])
+def test_alpha_can_be_learned(rule, tmp_path):
+    """Simulated with 0.2 for each of four topics; few documents, so that a factor of two is all that is asked for."""
+    model = _lda(doc_topic_prior=rule, max_iter=15).fit(COUNTS)
+    alpha = model.doc_topic_prior_
+    assert np.all((alpha > 0.1) & (alpha < 0.4))
+    assert (len(set(alpha)) == 1) == (rule == "symmetric")
+    again = model.fit(COUNTS).doc_topic_prior_
+    np.testing.assert_array_equal(again, alpha)  # a new fit begins anew
+    model.save(tmp_path / "learned.ssvi")
+    loaded = ssvi.load(tmp_path / "learned.ssvi")
+    np.testing.assert_array_equal(loaded.doc_topic_prior_, alpha)
+    np.testing.assert_array_equal(loaded.transform(COUNTS), model.transform(COUNTS))
+    for one in (loaded, model):
+        one.partial_fit(COUNTS)
+    np.testing.assert_array_equal(loaded.doc_topic_prior_, model.doc_topic_prior_)
+    assert not np.array_equal(loaded.doc_topic_prior_, alpha)
+    with pytest.raises(ValueError, match="doc_topic_prior changed since"):
+        loaded.set_params(doc_topic_prior=0.2).partial_fit(COUNTS)

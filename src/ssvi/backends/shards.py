@@ -74,8 +74,9 @@ def whole_result(result: LocalResult, views: Mapping[str, Any], cut: Mapping[str
     """Return a result with eta-hat of parts put where they belong in their blocks."""
     eta_hat = {}
     for name, value in result.eta_hat.items():
-        if isinstance(cut[name], Part) and not isinstance(views[name], Part):
-            eta_hat[name] = cut[name].put_back(value * result.scale, views[name].shape)
+        part = cut.get(name)  # there may be statistics that are of no block
+        if isinstance(part, Part) and not isinstance(views[name], Part):
+            eta_hat[name] = part.put_back(value * result.scale, views[name].shape)
         else:
             eta_hat[name] = value * result.scale
     return LocalResult(eta_hat, result.local, result.bound)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from ssvi.engine import Callback, Info, State
@@ -88,7 +88,7 @@ class _Passes:
         asked = self._task.call_on_fit_task_end(
             **self._told,
             reconstruction_attributes=lambda: {
-                "_state": replace(state, parameters=dict(state.parameters)),
+                "_state": state.complete(),
                 "n_iter_": info.step // self._plan.steps_per_pass,
             },
         )

@@ -238,24 +238,24 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     def components_(self) -> Array:
         """E_q[W]."""
         check_is_fitted(self)
-        return self._model().mean_dictionary(self._state.parameters)
+        return self._model().mean_dictionary(self._state.estimate)
 
     @property
     def weights_(self) -> Array:
         """E_q[theta]."""
         check_is_fitted(self)
-        return self._model().mean_weights(self._state.parameters)
+        return self._model().mean_weights(self._state.estimate)
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the total, its spectrum with a sum of 1, and its deviations under q."""
-        return self._model().summarize(self._state.parameters)
+        return self._model().summarize(self._state.estimate)
 
     def component_weights(self, X: Any) -> Array:
         """Return what `transform` does."""
         return np.asarray(self.transform(X))
 
     def _held(self) -> Array:
-        return self._model().counts_held(self._state.parameters)
+        return self._model().counts_held(self._state.estimate)
 
     @property
     def _n_features_out(self) -> int:
@@ -322,8 +322,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         if not make_global_step(self.global_step).stochastic:
             return False
         if self.merge is not None:
-            merged = self._model().merged(self._state.parameters, self.merge, self.active_share)
-            self._state = replace(self._state, parameters=merged)
+            merged = self._model().merged(self._state.estimate, self.merge, self.active_share)
+            self._state = replace(self._state, parameters=merged, averages={})
         if not self.polish:
             return self.merge is not None
         with self._open_backend() as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:

@@ -30,7 +30,7 @@ from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha, usual_alpha
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -93,10 +93,13 @@ class LatentDirichletAllocation(
         check=require_count,
         kw_only=False,
     )
-    doc_topic_prior: float | Sequence[float] | None = parameter(
+    doc_topic_prior: float | Sequence[float] | str | None = parameter(
         default=None,
-        kind="float or array of K floats, optional",
-        words="alpha, the Dirichlet prior of a document's topic weights; 1 / K by default.",
+        kind='float, array of K floats, {"symmetric", "asymmetric"}, optional',
+        words="""alpha, the Dirichlet prior of a document's topic weights; (K / 50)^-0.5 / 10 by default, which is 0.1
+        for 50 topics. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each other, and
+        predicts worse: docs/experiments/lda.md.) By name it is learned in the fit, by maximum likelihood, one number
+        for all topics or one for each.""",
     )
     topic_word_prior: float | None = parameter(
         default=None,
@@ -182,6 +185,7 @@ class LatentDirichletAllocation(
     )
 
     _largest_batch: ClassVar[int] = 4_000
+    _learned: str | None = None  # how alpha is learned; files of earlier versions do not say
 
     name = LDA.name
     nouns = ("Topics", "topic", "word")
@@ -192,6 +196,7 @@ class LatentDirichletAllocation(
         "topic_word_prior_",
         "local_step_",
         "_n_words",
+        "_learned",
         "perplexity_history_",
     )
 
@@ -206,6 +211,7 @@ class LatentDirichletAllocation(
             validation = None if X_val is None else self._documents(X_val, "score", reset=False)
             self.__dict__.pop("perplexity_history_", None)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation))
+            self.doc_topic_prior_ = self._model().alpha
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -217,6 +223,7 @@ class LatentDirichletAllocation(
         with unchanged_on_error(self):
             documents = self._documents(X, "partial_fit", reset=first)
             self._run_further(documents, first=first)
+            self.doc_topic_prior_ = self._model().alpha
         return self
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -234,7 +241,7 @@ class LatentDirichletAllocation(
             views = {"topics": np.log(self.topic_word_)}
             weights = backend.map_local(local_step, self._model(), views, documents, keys)["weights"]
         if not normalize:
-            weights = weights * (documents.lengths() + self.doc_topic_prior_.sum())[:, None]
+            weights = weights * (documents.lengths() + self._model().alpha.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.
         return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
 
@@ -264,7 +271,7 @@ class LatentDirichletAllocation(
 
     def _completed(self, documents: Documents) -> HeldOut:
         with self._open_backend() as backend:
-            return document_completion(self.topic_word_, self.doc_topic_prior_, documents, backend=backend)
+            return document_completion(self.topic_word_, self._model().alpha, documents, backend=backend)
 
     def _score(self, data: Documents) -> float:
         return self._completed(data).mean
@@ -273,13 +280,13 @@ class LatentDirichletAllocation(
     def components_(self) -> Array:
         """The Dirichlet parameters lambda of q(beta)."""
         check_is_fitted(self)
-        return self._state.parameters["topics"]
+        return self._state.estimate["topics"]
 
     @property
     def topic_word_(self) -> Array:
         """E_q[beta]."""
         check_is_fitted(self)
-        return self._model().mean_topics(self._state.parameters)
+        return self._model().mean_topics(self._state.estimate)
 
     @property
     def exp_dirichlet_component_(self) -> Array:
@@ -289,7 +296,7 @@ class LatentDirichletAllocation(
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
-        return self._model().summarize(self._state.parameters)
+        return self._model().summarize(self._state.estimate)
 
     def components_in_use(self) -> int:
         """Return the number of topics."""
@@ -329,8 +336,9 @@ class LatentDirichletAllocation(
         return documents
 
     def _alpha(self) -> Array:
-        """Return alpha for each topic."""
-        given = 1.0 / self.n_components if self.doc_topic_prior is None else self.doc_topic_prior
+        """Return alpha for each topic, or the start of one that is learned."""
+        is_given = self.doc_topic_prior is not None and self._alpha_rule() is None
+        given = self.doc_topic_prior if is_given else usual_alpha(self.n_components)
         try:
             alpha = np.array(given, dtype=float)
         except (TypeError, ValueError):
@@ -340,9 +348,15 @@ class LatentDirichletAllocation(
         if alpha.shape != (self.n_components,) or not is_usable_alpha(alpha):
             raise ValueError(
                 f"doc_topic_prior must be a positive number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g}, or "
-                f"{self.n_components} of them (one for each topic), not {self.doc_topic_prior!r}."
+                f"{self.n_components} of them (one for each topic), or 'symmetric' or 'asymmetric' to learn it, "
+                f"not {self.doc_topic_prior!r}."
             )
         return alpha
+
+    def _alpha_rule(self) -> str | None:
+        """Return how alpha is learned, if it is."""
+        choice = self.doc_topic_prior
+        return choice if isinstance(choice, str) and choice in ("symmetric", "asymmetric") else None
 
     def _eta(self) -> float:
         """Return eta."""
@@ -354,12 +368,13 @@ class LatentDirichletAllocation(
     def _wanted(self) -> dict[str, Any]:
         return {
             "n_components": int(self.n_components),
-            "doc_topic_prior": self._alpha(),
+            "doc_topic_prior": self._alpha_rule() or self._alpha(),
             "topic_word_prior": self._eta(),
         }
 
     def _fix_model(self, data: Documents) -> None:
         self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), self._eta()
+        self._learned = self._alpha_rule()
         self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
         self._n_words = data.n_words
 
@@ -367,7 +382,7 @@ class LatentDirichletAllocation(
     def _fixed(self) -> Mapping[str, Any]:
         return {
             "n_components": len(self.doc_topic_prior_),
-            "doc_topic_prior": self.doc_topic_prior_,
+            "doc_topic_prior": self._learned or self.doc_topic_prior_,
             "topic_word_prior": self.topic_word_prior_,
         }
 
@@ -383,7 +398,8 @@ class LatentDirichletAllocation(
         return float(data.lengths().mean())
 
     def _model(self) -> LDA:
-        return LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_)
+        model = LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned)
+        return model.at(self._state.hyperparameters) if self.__sklearn_is_fitted__() else model
 
     def _local_step(self, documents: Documents, **options: int) -> LocalStep:
         """Return the local step; `options` are for one that is given by name."""

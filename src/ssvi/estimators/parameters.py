@@ -47,7 +47,8 @@ def changed(base: Any, name: str, *, default: Any, words: str | None = None, kin
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter, changed))
 def with_parameters(cls: Kind) -> Kind:
     """Give a class the constructor of its parameters and those of its bases, and write them into its documentation."""
-    own = list(inspect.get_annotations(cls))
+    own = [name for name in inspect.get_annotations(cls) if not name.startswith("_")]  # others are no parameters
+    cls.__annotations__ = {name: cls.__annotations__[name] for name in own}
     result: Any = dataclasses.dataclass(eq=False, repr=False, kw_only=True)(cls)
     # What is given without its name comes first, then what the class itself declares.
     fields = sorted(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +87,7 @@ class Validation:
         score = self.note(state)
         if estimator.early_stopping and len(estimator.scores_) > self._first and score > best:
             # The snapshot of a fit under way becomes arrays of its own here.
-            estimator._best_state = replace(state, parameters=dict(state.parameters))
+            estimator._best_state = state.complete()
 
     def _score_at(self, state: State) -> float:
         there = copy.copy(self._estimator)

@@ -40,6 +40,7 @@ _LABELS = {
     "ssvi_a": "SSVI-A",
     "ssvi_a-exact": "SSVI-A, expected z",
     "ssvi": "SSVI",
+    "ssvi-exact": "SSVI, expected z",
 }
 _NEARLY_UNIFORM = 1e4
 
@@ -143,8 +144,8 @@ class MixtureBench:
         ssvi = Ssvi(correction_sweeps=setting.ramp, control_variate=True)
         return Problem(
             self.model(),
-            Exact() if name == "ssvi_a-exact" else Gibbs(),
-            ssvi if name == "ssvi" else SsviA(),
+            Exact() if name.endswith("-exact") else Gibbs(),
+            SsviA() if name.startswith("ssvi_a") else ssvi,
             PowerSchedule(setting.decay, 0.0, float(setting.whole) ** setting.decay),
             setting.rows,
             backend=self.backend,

@@ -131,6 +131,35 @@ def dots(panel: Any, line: int, values: Sequence[float]) -> None:
 
 
 @contextmanager
+def named_panels(path: Path, titles: Sequence[str], names: Sequence[Sequence[str]], below: str) -> Iterator[list[Any]]:
+    """Give panels side by side, each with lines of its own names, and one legend; write the file at the end."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.9 * len(titles), 0.3 * max(map(len, names)) + 1.8), layout="constrained")
+    axes = list(figure.subplots(1, len(titles), sharex=True, squeeze=False)[0])
+    yield axes
+    named: dict[str, Any] = {}
+    for panel, title, own in zip(axes, titles, names, strict=True):
+        panel.set(title=title, xlabel=below)
+        panel.set_yticks(range(len(own)), list(own))
+        panel.invert_yaxis()
+        panel.grid(axis="x", alpha=0.3)
+        named |= dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    figure.legend(list(named.values()), list(named), loc="outside upper center", ncols=len(named))
+    figure.savefig(path, dpi=130)
+
+
+def estimate(panel: Any, line: int, value: float, error: float, text: str) -> None:
+    """Draw a value with a bar of one standard error either way on a line, in the colour of its text."""
+    colour = _colour(panel, text)
+    place = list(panel.figure.__dict__["_ssvi_colours"]).index(text)
+    panel.errorbar(
+        [value], [line + 0.15 * (place - 1.5)], xerr=[error], fmt=_MARKERS[place % len(_MARKERS)], color=colour,
+        label=text, markersize=4, linewidth=1,
+    )  # fmt: skip
+
+
+@contextmanager
 def spectra_panels(path: Path, spectra: Any, count: int) -> Iterator[list[Any]]:
     """Draw spectra in dB as an image, and give panels beside it for correlations; write the file at the end."""
     from matplotlib.figure import Figure

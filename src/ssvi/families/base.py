@@ -96,6 +96,14 @@ class ExponentialFamily(ABC):
         """Return the families of this type that the suite runs."""
         return [cls()]
 
+    def values(self, stats: Array) -> Array:
+        """Return beta given t(beta), in the form in which models simulate it: t(beta) itself, unless a family says."""
+        return stats
+
+    def statistics(self, values: Array) -> Array:
+        """Return t(beta) given beta in that form."""
+        return values
+
     def shapes(self, lam: Array) -> Array | float:
         """Return the shape of the gamma variable behind each coordinate: small where a draw's logarithm is wide.
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ssvi.families.dirichlet import Dirichlet
+from ssvi.typing import Array
 
 
 class Beta(Dirichlet):
@@ -18,3 +21,12 @@ class Beta(Dirichlet):
     def dimension(self) -> int:
         """The concentrations of beta and of 1 - beta."""
         return 2
+
+    def values(self, stats: Array) -> Array:
+        """Return beta, the first weight."""
+        result: Array = np.exp(stats[..., 0])
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return the logarithms of beta and of 1 - beta."""
+        return np.stack([np.log(values), np.log1p(-values)], axis=-1)

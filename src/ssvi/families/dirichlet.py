@@ -102,6 +102,16 @@ class Dirichlet(ExponentialFamily):
         """Any number of outcomes."""
         return None
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = np.exp(stats)
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return log beta."""
+        result: Array = np.log(values)
+        return result
+
     def log_normalizer(self, lam: Array) -> Array:
         """Return sum_v log Gamma(lambda_v) - log Gamma(sum_v lambda_v)."""
         result: Array = special.gammaln(lam).sum(axis=-1) - special.gammaln(lam.sum(axis=-1))

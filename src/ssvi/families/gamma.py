@@ -26,6 +26,15 @@ class Gamma(ExponentialFamily):
         """Shape and rate."""
         return 2
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = -stats[..., 1]
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return (log beta, -beta)."""
+        return np.stack([np.log(values), -values], axis=-1)
+
     def log_normalizer(self, lam: Array) -> Array:
         """Return log Gamma(shape) - shape log(rate)."""
         shape, rate = lam[..., 0], lam[..., 1]

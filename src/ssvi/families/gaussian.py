@@ -27,6 +27,15 @@ class Gaussian(ExponentialFamily):
         """The precision times the mean, and the precision."""
         return 2
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        result: Array = stats[..., 0]
+        return result
+
+    def statistics(self, values: Array) -> Array:
+        """Return (beta, -beta^2 / 2)."""
+        return np.stack([values, -0.5 * values**2], axis=-1)
+
     def log_normalizer(self, lam: Array) -> Array:
         """Return lambda_1^2 / (2 lambda_2) - log(lambda_2) / 2."""
         result: Array = 0.5 * lam[..., 0] ** 2 / lam[..., 1] - 0.5 * np.log(lam[..., 1])

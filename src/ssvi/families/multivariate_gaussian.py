@@ -97,6 +97,14 @@ class MultivariateGaussian(ExponentialFamily):
         """Return statistics as named arrays."""
         return GaussianStatistics(stats[..., : self.size], -2.0 * unpack_dual(stats[..., self.size :], self.size))
 
+    def values(self, stats: Array) -> Array:
+        """Return beta."""
+        return stats[..., : self.size]
+
+    def statistics(self, values: Array) -> Array:
+        """Return (beta, -beta beta^T / 2)."""
+        return np.concatenate([values, -0.5 * pack_dual(_outer(values, values))], axis=-1)
+
     def log_normalizer(self, lam: Array) -> Array:
         """Return m^T Lambda m / 2 - log|Lambda| / 2."""
         factors = self._factors(as_rows(lam))

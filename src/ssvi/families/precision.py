@@ -30,7 +30,7 @@ from scipy import special
 from ssvi.families.base import ExponentialFamily, as_rows
 from ssvi.families.draws import Draw
 from ssvi.families.regression_layout import Parts, RegressionLayout
-from ssvi.families.symmetric import packed_size
+from ssvi.families.symmetric import pack, packed_size, unpack
 from ssvi.numerics.cholesky import cholesky, cholesky_pullback, invert_lower
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.gamma_quantile import log_quantile_derivative_into
@@ -205,6 +205,23 @@ class PrecisionFamily(ExponentialFamily):
         outputs_step = scatter_step + moved + turned(moved) + mean @ inputs_step @ turned(mean)
         cross_step = mean_step @ own.inputs + mean @ inputs_step
         return self._layout.merge(Parts(cross_step, inputs_step, outputs_step, degrees_step)).reshape(lam.shape)
+
+    def values(self, stats: Array) -> Array:
+        """Return A, row by row, and then Lambda, packed."""
+        parts = self._layout.split_dual(stats)
+        precision = -2.0 * parts.outputs
+        coefficients = np.linalg.solve(precision, parts.cross).reshape(*stats.shape[:-1], -1)
+        return np.concatenate([coefficients, pack(precision)], axis=-1)
+
+    def statistics(self, values: Array) -> Array:
+        """Return t of A, given row by row, and of Lambda, packed behind it."""
+        d, q = self.outputs, self.inputs
+        coefficients = values[..., : d * q].reshape(*values.shape[:-1], d, q)
+        precision = unpack(values[..., d * q :], d)
+        product = precision @ coefficients
+        half = 0.5 * np.linalg.slogdet(precision)[1]
+        square = -0.5 * turned(coefficients) @ product
+        return self._layout.merge_dual(Parts(product, square, -0.5 * precision, half))
 
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Want K and S positive definite, and nu > D - 1."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ssvi.engine import Info
 from ssvi.files.states import check_state
-from ssvi.states import check_parameters
+from ssvi.states import check_state as check_domains
 
 
 def check_fitted(estimator: Any, n_numbers: int) -> None:
@@ -37,7 +37,7 @@ def check_fitted(estimator: Any, n_numbers: int) -> None:
     blocks = estimator._model().blocks()
     for name in ("_state", "_best_state"):
         if name in found:
-            check_parameters(blocks, found[name].parameters, found[name].totals)
+            check_domains(blocks, found[name])
 
 
 def check_words(words: Any, size: int, what: str) -> None:
@@ -171,6 +171,7 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     **dict.fromkeys(("topic_word_prior_", "inverse_scale_"), _POSITIVE),
     "local_step_": _require(lambda value: value in ("gibbs", "mean_field"), "the name of a step"),
     "_n_words": _check_columns,
+    "_learned": _require(lambda value: value in (None, "symmetric", "asymmetric"), "a way to learn alpha, or None"),
     "perplexity_history_": _require(
         lambda value: isinstance(value, list) and all(_is_number(item) and item > 0 for item in value),
         "a list of perplexities",

@@ -67,6 +67,13 @@ class GlobalStep(ABC):
     """Whether the target is `family.corrected`. Then it can lie outside lambda's domain, so that steps towards it are
     guarded, and it also moves coordinates without statistics."""
 
+    averaging: float = 0.0
+    """p of the average of lambda over the path, in which step t counts in proportion to t^p; 0 for no average."""
+
+    def average_weight(self, step: int) -> float:
+        """Return what the lambda of a step counts in the average up to there."""
+        return (self.averaging + 1.0) / (step + self.averaging)
+
     @property
     def sees_everything(self) -> bool:
         """Whether a part of a block is not enough for the target, and a step has to be given all of it.
@@ -85,6 +92,10 @@ class GlobalStep(ABC):
         `family` is the block's; for a step that does not see everything it may be the `TargetFormulas` of a part.
         """
         return prior + eta_hat
+
+    def at(self, clock: Clock) -> GlobalStep:
+        """Return the step to take at a moment of a fit; the step itself, for most."""
+        return self
 
     def for_whole_data(self, n_steps: int) -> Self:
         """Return the form of this step for a fit of so many steps that see all data; the step itself, for most."""

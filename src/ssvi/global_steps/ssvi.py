@@ -8,6 +8,7 @@ from typing import Self
 from ssvi.checks import require_flag, require_not_negative
 from ssvi.families.restricted import TargetFormulas, ViewFormulas
 from ssvi.global_steps.base import Clock, GlobalStep, View
+from ssvi.global_steps.map import Map
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
 
@@ -37,21 +38,34 @@ class Ssvi(GlobalStep):
         E[V] = I, so V (eta-hat - c) + c has the same mean for any c that does not depend on the draw. With
         c = lambda - eta the plain target is lambda + V (eta + eta-hat - lambda). Families with a location (means of
         Gaussian data) always have it: without it their noise would grow with the distance of the data from 0.
+    averaging : float
+        Also keep the average of lambda over the path, in which step t counts in proportion to t^averaging: it has
+        less of the draws' noise, and predicts better. 0 for none.
+    warm_sweeps : float
+        Take MAP's steps for so many sweeps first. Where words are rare, a draw from a lambda that has seen little ties
+        each of them to the topic that it fell to first; the mean does not. A stream of unknown length has no such
+        beginning.
 
     """
 
     softening: float = 0.3
     correction_sweeps: float = 1.0
     control_variate: bool = False
+    averaging: float = 0.0
+    warm_sweeps: float = 0.0
 
     name = "ssvi"
     stochastic = True
     corrects = True
 
     def __post_init__(self) -> None:
-        for name in ("softening", "correction_sweeps"):
+        for name in ("softening", "correction_sweeps", "averaging", "warm_sweeps"):
             require_not_negative(name, getattr(self, name))
         require_flag("control_variate", self.control_variate)
+
+    def at(self, clock: Clock) -> GlobalStep:
+        """Return MAP's step for the first `warm_sweeps` sweeps."""
+        return Map() if clock.population is not None and clock.sweeps <= self.warm_sweeps else self
 
     def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
         """Return t(beta) of one draw."""
@@ -78,4 +92,4 @@ class Ssvi(GlobalStep):
 
         Full steps would scatter lambda by the correction's noise.
         """
-        return replace(self, correction_sweeps=n_steps, control_variate=True)
+        return replace(self, correction_sweeps=n_steps, control_variate=True, warm_sweeps=0.0)

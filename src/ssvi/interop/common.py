@@ -109,7 +109,7 @@ def assemble(
     lda = LatentDirichletAllocation(n_topics, **steps, **parameters)
     lda._check_parameters()
     lda.doc_topic_prior_, lda.topic_word_prior_ = lda._alpha(), lda._eta()
-    lda.local_step_ = "mean_field"
+    lda.local_step_, lda._learned = "mean_field", None
     lda.n_features_in_ = lda._n_words = n_words
     if vocabulary is not None:
         lda.vocabulary_ = check_words(vocabulary, n_words)

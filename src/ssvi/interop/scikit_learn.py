@@ -55,7 +55,7 @@ def to_sklearn(lda: LatentDirichletAllocation) -> Any:
         )
     model = _kind()(
         len(alpha),
-        doc_topic_prior=_given(lda.doc_topic_prior, float(alpha[0]), len(alpha)),
+        doc_topic_prior=_given(None, float(alpha[0]), len(alpha)),  # their None is another alpha than ours
         topic_word_prior=_given(lda.topic_word_prior, eta, len(alpha)),
         **_parameters(lda),
     )
@@ -118,7 +118,7 @@ def from_sklearn(
         model.components_,
         _past(model, n_documents, seed or 0),
         vocabulary,
-        doc_topic_prior=_given(model.doc_topic_prior, float(model.doc_topic_prior_), n_topics),
+        doc_topic_prior=float(model.doc_topic_prior_),
         topic_word_prior=_given(model.topic_word_prior, float(model.topic_word_prior_), n_topics),
         learning_method=model.learning_method,
         learning_decay=float(model.learning_decay),

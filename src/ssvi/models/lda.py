@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
+from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
 from ssvi.typing import Array
 
@@ -22,16 +23,38 @@ def is_usable_alpha(alpha: Array) -> bool:
     return bool(((alpha >= SMALLEST_ALPHA) & (alpha <= LARGEST_ALPHA)).all())
 
 
+def usual_alpha(n_topics: int) -> float:
+    """Return the alpha that predicts well on text of many kinds, for so many topics.
+
+    The best one falls with the number of topics, but more slowly than 1 / K.
+    """
+    return float(0.1 * (50.0 / n_topics) ** 0.5)
+
+
 @dataclass(frozen=True)
 class LDA(Model):
     """beta_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha), z ~ theta_d, w ~ beta_z.
 
     The one global block is `topics` (K x V); eta_n(w, z) counts how often each word has each topic.
+
+    Attributes
+    ----------
+    n_words : int
+        V.
+    alpha : (K,)
+        The prior of topic weights, or the start of it.
+    eta : float
+        The prior of word probabilities.
+    alpha_rule : {None, "shape", "symmetric", "asymmetric"}
+        How alpha is learned: not at all; its shape, half way, with its sum kept (`learn`); or by maximum likelihood,
+        equal for all topics or not (Minka's fixed point).
+
     """
 
     n_words: int
     alpha: Array
     eta: float
+    alpha_rule: str | None = None
 
     name = "lda"
 
@@ -47,6 +70,35 @@ class LDA(Model):
     def n_topics(self) -> int:
         """K."""
         return len(self.alpha)
+
+    def hyperparameters(self) -> Mapping[str, Array]:
+        """Return alpha, if it is learned."""
+        return {} if self.alpha_rule is None else {"alpha": np.asarray(self.alpha, dtype=float)}
+
+    def at(self, hyperparameters: Mapping[str, Array]) -> LDA:
+        """Return the model with a learned alpha."""
+        return replace(self, alpha=hyperparameters["alpha"]) if hyperparameters else self
+
+    def learn(
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float
+    ) -> Mapping[str, Array] | None:
+        """Return alpha, moved by a share rho towards what the documents of a minibatch say of it.
+
+        Their expected numbers of tables T_k, and L, the sum of psi(n_d + sum alpha) - psi(sum alpha) over documents,
+        make Minka's fixed point alpha_k = T_k / L. What predicts best is another alpha than the most probable one: that
+        is small, and lets rare topics die. "shape" keeps the sum, and goes half way from equal weights to T's.
+        """
+        if self.alpha_rule is None:
+            return None
+        *tables, lengths = result.eta_hat["tables"]
+        if not lengths > 0:  # a minibatch of empty documents
+            return None
+        target, alpha = np.array(tables) / lengths, np.asarray(self.alpha, dtype=float)
+        if self.alpha_rule == "symmetric":
+            target = np.full_like(alpha, target.mean())
+        elif self.alpha_rule == "shape":
+            target = alpha.sum() * (0.5 * target / target.sum() + 0.5 / len(alpha))
+        return {"alpha": np.clip(alpha + step_size * (target - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)}
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""

@@ -20,12 +20,16 @@ Chosen = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Update:
-    """What every block of a fit is told in one step: the rule, rho, where the fit stands, and who runs tasks."""
+    """What every block of a fit is told in one step: the rule, rho, where the fit stands, and who runs tasks.
+
+    `weight` is what this step's lambda counts in the average over the path, where there is one.
+    """
 
     global_step: GlobalStep
     step_size: float
     clock: Clock
     each: Each
+    weight: float = 0.0
 
 
 class Store(ABC):
@@ -58,6 +62,10 @@ class Store(ABC):
     @abstractmethod
     def lam(self) -> Array:
         """Return lambda, as an array that later steps leave alone."""
+
+    @abstractmethod
+    def average(self) -> Array | None:
+        """Return the average of lambda over the path, which later steps leave alone; None if there is none."""
 
 
 def moved_rows(

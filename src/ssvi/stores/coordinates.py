@@ -47,12 +47,15 @@ class CoordinateStore(Store):
     totals : (K,), optional
         The sums of lambda's rows that the fit which lambda comes from had kept up to date. It differs from what adding
         up gives, by rounding only; with it, a fit that is taken up again goes on bit for bit.
+    average : (K, V), optional
+        The average of lambda over the path so far, if it is to be kept.
 
     """
 
-    def __init__(self, block: Block, lam: Array, totals: Array | None = None) -> None:
+    def __init__(self, block: Block, lam: Array, totals: Array | None = None, average: Array | None = None) -> None:
         self._block = block
-        self._rows = PutOff(np.array(lam.T, order="C"), np.broadcast_to(block.prior, block.shape).T)
+        mean = None if average is None else np.array(average.T, order="C")
+        self._rows = PutOff(np.array(lam.T, order="C"), np.broadcast_to(block.prior, block.shape).T, mean)
         self._totals = lam.sum(axis=1) if totals is None else totals
         self._prior_totals = np.ascontiguousarray(self._rows.prior.sum(axis=0))
         self._touch(np.arange(0), lam.T[:0], self._totals, map)
@@ -90,7 +93,7 @@ class CoordinateStore(Store):
             if self._others.count:
                 prior = self._prior_totals - self._rows.prior[self._chosen].sum(axis=0)
                 rest = (1.0 - update.step_size) * self._rest + update.step_size * prior
-        self._rows.remember(update.step_size, written)
+        self._rows.remember(update.step_size, update.weight, written)
         self._totals = sum((part for part, _ in results), rest)
         return sum(moved for _, moved in results)
 
@@ -106,6 +109,11 @@ class CoordinateStore(Store):
     def lam(self) -> Array:
         """Return a copy of lambda, rows of the block by coordinates."""
         return np.array(self._rows.all().T, order="C")  # also where there is one row, which lies as its transpose does
+
+    def average(self) -> Array | None:
+        """Return a copy of the average, rows of the block by coordinates."""
+        average = self._rows.averages()
+        return None if average is None else np.array(average.T, order="C")
 
     def _touch(self, chosen: Chosen, current: Array, rest: Array, each: Each) -> None:
         """Set what the step that begins is about."""
@@ -157,7 +165,7 @@ class CoordinateStore(Store):
         _go_towards(current, values, update.step_size)
         if update.global_step.corrects:
             guarded = self._family.project(values, current, prior)
-        self._rows.write(coordinates, values)
+        self._rows.write(coordinates, values, update.weight)
         sums = np.zeros(values.shape[1])
         _add_rows(values, sums)
         return sums, guarded

@@ -15,18 +15,38 @@ from ssvi.typing import Array
 
 
 @kernel
-def _catch_up(lam: Array, prior: Array, taken: Chosen, step_sizes: Array, rows: Chosen) -> None:
-    """Let some rows shrink towards the prior by all steps that they have not taken yet."""
+def _catch_up(
+    lam: Array, average: Array, prior: Array, taken: Chosen, step_sizes: Array, weights: Array, rows: Chosen
+) -> None:
+    """Let some rows shrink towards the prior by all steps that they have not taken yet, and their average follow."""
+    has_average = average.size > 0
     for row in rows:
         for number in range(taken[row], step_sizes.size):
-            rho = step_sizes[number]
+            rho, weight = step_sizes[number], weights[number]
             for k in range(lam.shape[1]):
                 lam[row, k] = (1.0 - rho) * lam[row, k] + rho * prior[row, k]
+            if has_average:
+                for k in range(lam.shape[1]):
+                    average[row, k] += weight * (lam[row, k] - average[row, k])
         taken[row] = step_sizes.size
 
 
+@kernel
+def _write(lam: Array, average: Array, rows: Chosen, values: Array, weight: float) -> None:
+    """Put values into some rows, and let their average follow."""
+    has_average = average.size > 0
+    for i in range(rows.size):
+        own, new = lam[rows[i]], values[i]
+        for k in range(own.size):
+            own[k] = new[k]
+        if has_average:
+            mean = average[rows[i]]
+            for k in range(own.size):
+                mean[k] += weight * (new[k] - mean[k])
+
+
 class PutOff:
-    """Rows of lambda, each as it was when it was last looked at.
+    """Rows of lambda, each as it was when it was last looked at, and their average over the path if it is wanted.
 
     Parameters
     ----------
@@ -34,13 +54,16 @@ class PutOff:
         lambda, which is kept and written to.
     prior : (rows, columns)
         eta of each.
+    average : (rows, columns), optional
+        The average so far, which is kept and written to.
 
     """
 
-    def __init__(self, lam: Array, prior: Array) -> None:
+    def __init__(self, lam: Array, prior: Array, average: Array | None = None) -> None:
         self._lam, self.prior = lam, prior
+        self._average = lam[:0] if average is None else average
         self._taken = np.zeros(len(lam), dtype=np.int64)
-        self._step_sizes, self._n_steps = np.empty(64), 0
+        self._step_sizes, self._weights, self._n_steps = np.empty(64), np.empty(64), 0
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -72,15 +95,21 @@ class PutOff:
         self._catch_up(np.arange(len(self._lam)))
         return self._lam
 
-    def write(self, rows: Chosen, values: Array) -> None:
-        """Put some rows where the step that comes next in `remember` moves them."""
-        self._lam[rows] = values
+    def averages(self) -> Array | None:
+        """Return the averages of all rows, up to date: the array itself."""
+        self.all()
+        return self._average if self._average.size else None
 
-    def remember(self, step_size: float, written: Chosen | slice) -> None:
+    def write(self, rows: Chosen, values: Array, weight: float) -> None:
+        """Put some rows where the step that comes next in `remember` moves them; `weight` is that of their average."""
+        _write(self._lam, self._average, rows, values, weight)
+
+    def remember(self, step_size: float, weight: float, written: Chosen | slice) -> None:
         """Write down a step: some rows have taken it, and all others will have to catch up on it."""
         if self._n_steps == len(self._step_sizes):
             self._step_sizes = np.concatenate([self._step_sizes, np.empty_like(self._step_sizes)])
-        self._step_sizes[self._n_steps] = step_size
+            self._weights = np.concatenate([self._weights, np.empty_like(self._weights)])
+        self._step_sizes[self._n_steps], self._weights[self._n_steps] = step_size, weight
         self._n_steps += 1
         self._taken[written] = self._n_steps
 
@@ -90,4 +119,5 @@ class PutOff:
         self.prior = prior
 
     def _catch_up(self, rows: Chosen) -> None:
-        _catch_up(self._lam, self.prior, self._taken, self._step_sizes[: self._n_steps], rows)
+        sizes, weights = self._step_sizes[: self._n_steps], self._weights[: self._n_steps]
+        _catch_up(self._lam, self._average, self.prior, self._taken, sizes, weights, rows)

@@ -22,9 +22,11 @@ class RowStore(Store):
     towards its prior whichever the global step is.
     """
 
-    def __init__(self, block: Block, lam: Array) -> None:
+    def __init__(self, block: Block, lam: Array, average: Array | None = None) -> None:
         self._block = block
-        self._rows = PutOff(np.array(lam, order="C").reshape(len(lam), -1), _flat(block.prior, block.shape))
+        flat = [None if array is None else np.array(array, order="C").reshape(len(lam), -1) for array in (lam, average)]
+        assert flat[0] is not None
+        self._rows = PutOff(flat[0], _flat(block.prior, block.shape), flat[1])
         self._chosen, self._current, self._view = np.arange(0), lam[:0], View(lam[:0])
         self._finite = True
 
@@ -51,11 +53,11 @@ class RowStore(Store):
             values, moved = moved_rows(
                 self._block.family, update, prior[task], self._current[task], self._view.rows(task), eta_hat.of(task)
             )
-            self._rows.write(self._chosen[task], values.reshape(len(values), -1))
+            self._rows.write(self._chosen[task], values.reshape(len(values), -1), update.weight)
             return bool(np.isfinite(values).all()), moved
 
         results = list(update.each(advance, row_tasks(self._current.shape)))
-        self._rows.remember(update.step_size, self._chosen)
+        self._rows.remember(update.step_size, update.weight, self._chosen)
         self._finite = all(finite for finite, _ in results)
         return sum(moved for _, moved in results)
 
@@ -70,6 +72,11 @@ class RowStore(Store):
     def lam(self) -> Array:
         """Return a copy of lambda."""
         return self._rows.all().reshape(self._block.shape).copy()
+
+    def average(self) -> Array | None:
+        """Return a copy of the average."""
+        average = self._rows.averages()
+        return None if average is None else average.reshape(self._block.shape).copy()
 
 
 def _flat(prior: Array, shape: tuple[int, ...]) -> Array:

@@ -16,8 +16,8 @@ from ssvi.typing import Array
 class WholeStore(Store):
     """A block of any shape, cut into runs of rows."""
 
-    def __init__(self, block: Block, lam: Array) -> None:
-        self._block, self._lam = block, lam
+    def __init__(self, block: Block, lam: Array, average: Array | None = None) -> None:
+        self._block, self._lam, self._average = block, lam, average
         self._prior = np.broadcast_to(block.prior, block.shape)
         self._view = View(lam)
 
@@ -46,6 +46,8 @@ class WholeStore(Store):
 
         guarded = sum(update.each(advance, row_tasks(lam.shape)))
         self._lam = updated
+        if self._average is not None:
+            self._average = self._average + update.weight * (updated - self._average)
         return guarded
 
     def set_prior(self, prior: Array) -> None:
@@ -59,3 +61,7 @@ class WholeStore(Store):
     def lam(self) -> Array:
         """Return lambda."""
         return self._lam
+
+    def average(self) -> Array | None:
+        """Return the average."""
+        return self._average

@@ -184,6 +184,7 @@ CHECKS: tuple[Callable[[ExponentialFamily, int], None], ...] = (
     formulas.check_correction_mean,
     formulas.check_damping,
     formulas.check_mode,
+    formulas.check_values,
     formulas.check_divergence,
     formulas.check_convexity,
     _check_projection,

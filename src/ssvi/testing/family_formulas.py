@@ -135,6 +135,17 @@ def check_mode(family: ExponentialFamily, seed: int) -> None:
             )
 
 
+def check_values(family: ExponentialFamily, seed: int) -> None:
+    """`values` and `statistics` undo each other, on any leading axes."""
+    lam = examples(family, seed)
+    lam = np.stack([lam, lam])
+    stats = family.draw(lam, derive_keys(derive_key(seed, "values"), lam[..., 0].size)).stats
+    again = family.statistics(family.values(stats))
+    require(again.shape == stats.shape, f"{family}: statistics(values(t)) has shape {again.shape}, not {stats.shape}")
+    size = 1.0 + np.abs(stats).max()
+    require_close(again / size, stats / size, 1e-7, 1e-8, f"{family}: statistics(values(t)) is not t")
+
+
 def check_divergence(family: ExponentialFamily, seed: int) -> None:
     """KL(q || p) is 0 at the prior, positive elsewhere, and what A and E[t] say."""
     lam = examples(family, seed)

@@ -16,6 +16,7 @@ from ssvi.models.lda import LDA
 from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.simd import aligned_zeros
+from ssvi.numerics.special import digamma_array
 from ssvi.tasks import Each, row_tasks, run_all
 from ssvi.typing import Array
 
@@ -114,3 +115,16 @@ class LdaStep(LocalStep):
     def _counts(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return counts as the kernel takes them."""
         return counts.astype(self.precision)
+
+
+def expected_tables(model: LDA, counts: Array) -> dict[str, Array]:
+    """Return what expected counts of topics (documents x topics) say of alpha, if the model learns it.
+
+    See `ssvi.local_steps.lda.tokens.count_tables` for what it is.
+    """
+    if model.alpha_rule is None:
+        return {}
+    total = model.alpha.sum()
+    tables = model.alpha * (digamma_array(counts + model.alpha) - digamma_array(model.alpha)).sum(axis=0)
+    lengths = (digamma_array(counts.sum(axis=1) + total) - digamma_array(np.array([total]))).sum()
+    return {"tables": np.append(tables, lengths)}

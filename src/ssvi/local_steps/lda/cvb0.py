@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
-from ssvi.local_steps.lda.common import LdaStep, Prepared
+from ssvi.local_steps.lda.common import LdaStep, Prepared, expected_tables
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
@@ -138,5 +138,9 @@ class Cvb0(LdaStep):
             statistics,
             expected,
         )
-        local: Array = model.alpha + expected.astype(np.float64)
-        return LocalResult({"topics": statistics}, {"weights": local / local.sum(axis=1, keepdims=True)})
+        counts = expected.astype(np.float64)
+        local: Array = model.alpha + counts
+        return LocalResult(
+            {"topics": statistics, **expected_tables(model, counts)},
+            {"weights": local / local.sum(axis=1, keepdims=True)},
+        )

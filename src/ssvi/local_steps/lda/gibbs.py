@@ -15,6 +15,7 @@ from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.common import LdaStep, Prepared, lay_out
 from ssvi.local_steps.lda.gibbs_dense import gibbs_dense
 from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
+from ssvi.local_steps.lda.tokens import TABLE_UNIT
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import Keys
 from ssvi.numerics.simd import WIDTH, aligned_zeros
@@ -22,6 +23,7 @@ from ssvi.tasks import Each, row_tasks, run_all
 from ssvi.typing import Array
 
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
+_NO_TABLES = np.zeros(0, dtype=np.int64)
 _DENSE_TOPICS = 320  # up to so many, going over all topics is faster than over a document's own
 
 
@@ -129,18 +131,21 @@ class Gibbs(LdaStep):
         """Return zeros, words x topics."""
         most = prepared.documents.lengths().sum() * self.kept
         shape = (len(prepared.words), model.n_topics)
-        return {"topics": np.zeros(shape, dtype=np.int32 if most < 2**31 else np.int64)}
+        zeros: dict[str, npt.NDArray[Any]] = {"topics": np.zeros(shape, dtype=np.int32 if most < 2**31 else np.int64)}
+        if model.alpha_rule is not None:
+            zeros["tables"] = np.zeros(model.n_topics + 1, dtype=np.int64)
+        return zeros
 
     def run(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> LocalResult:
         """Sample each document; `local` is the mean of E[theta | z] over the kept sweeps."""
         statistics, tallies = self.zeros(model, prepared), np.zeros((stop - start, model.n_topics))
-        self._sample(prepared, start, stop, keys, statistics["topics"], tallies)
+        self._sample(prepared, start, stop, keys, statistics, tallies)
         return LocalResult(statistics, self._topic_weights(model, tallies))
 
     def local(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:
         """Sample each document for its topic weights only."""
         nothing, tallies = np.zeros((0, model.n_topics), dtype=np.int32), np.zeros((stop - start, model.n_topics))
-        self._sample(prepared, start, stop, keys, nothing, tallies)
+        self._sample(prepared, start, stop, keys, {"topics": nothing}, tallies)
         return self._topic_weights(model, tallies)
 
     def count(
@@ -153,7 +158,7 @@ class Gibbs(LdaStep):
         into: Mapping[str, npt.NDArray[Any]],
     ) -> None:
         """Sample each document, and add the counts of its tokens to others'."""
-        self._sample(prepared, start, stop, keys, into["topics"], np.zeros((0, model.n_topics)))
+        self._sample(prepared, start, stop, keys, into, np.zeros((0, model.n_topics)))
 
     def _sample(
         self,
@@ -161,17 +166,18 @@ class Gibbs(LdaStep):
         start: int,
         stop: int,
         keys: Keys,
-        statistics: npt.NDArray[np.integer],
+        into: Mapping[str, npt.NDArray[Any]],
         tallies: Array,
     ) -> None:
-        """Sample each document; what has no rows is not filled."""
+        """Sample each document; what has no rows, or is not there, is not filled."""
         shard = prepared.documents.slice(start, stop)
         given = (shard.indptr, shard.words, shard.counts, prepared.weights, prepared.alpha)
-        rest = (self.sweeps, self.kept, keys, statistics, tallies)
+        rest = (self.sweeps, self.kept, keys, into["topics"], tallies)
+        tables: npt.NDArray[np.int64] = into.get("tables", _NO_TABLES)
         if prepared.prior is None:
-            gibbs_dense(*given, *rest)
+            gibbs_dense(*given, *rest, tables)
         else:
-            gibbs_sparse(*given, prepared.prior, *rest)
+            gibbs_sparse(*given, prepared.prior, *rest, tables)
 
     def _topic_weights(self, model: LDA, tallies: Array) -> dict[str, Array]:
         """Return E[theta | z] from tallies summed over the kept sweeps."""
@@ -179,8 +185,11 @@ class Gibbs(LdaStep):
         return {"weights": weights / weights.sum(axis=1, keepdims=True)}
 
     def finish(self, model: LDA, prepared: PreparedForGibbs, result: LocalResult) -> LocalResult:
-        """Average over the kept sweeps."""
-        return replace(result, scale=1.0 / self.kept)
+        """Average over the kept sweeps; tables are those of one."""
+        eta_hat = dict(result.eta_hat)
+        if "tables" in eta_hat:
+            eta_hat["tables"] = eta_hat["tables"] * (TABLE_UNIT * self.kept)
+        return replace(result, eta_hat=eta_hat, scale=1.0 / self.kept)
 
 
 def _vectors(size: int) -> int:

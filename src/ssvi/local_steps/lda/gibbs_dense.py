@@ -16,7 +16,7 @@ from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
 from ssvi.local_steps.lda.gibbs_in_python import resample_dense
-from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
+from ssvi.local_steps.lda.tokens import aligned, count_tables, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
 from ssvi.numerics.simd import WIDTH, array_address, constant
@@ -154,15 +154,17 @@ def gibbs_dense(
     keys: Keys,
     statistics: npt.NDArray[Any],
     tallies: npt.NDArray[np.float64],
+    tables: npt.NDArray[np.int64],
 ) -> None:
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps, unless they have no rows. The first sweep draws each token given those before it. Rows of
-    `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
+    `sweeps` sweeps, unless they have no rows, and `tables` with what the last sweep says of alpha (`count_tables`).
+    The first sweep draws each token given those before it. Rows of `weights`, and `alpha`, are a whole number of
+    vectors, 0 past the last topic.
     """
     n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
-    lengths = document_lengths(indptr, counts)
+    lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
     order = np.argsort(-lengths, kind="mergesort")  # documents side by side are about equally long
     longest = lengths.max() if n_documents else 0
     words = np.zeros((longest, TOGETHER), np.uint32)
@@ -199,3 +201,5 @@ def gibbs_dense(
                         tallies[own[d], k] += tally[d * width + k]
         for d in range(own.size if statistics.size else 0):
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
+        for d in range(own.size if tables.size else 0):
+            count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)

@@ -20,7 +20,7 @@ from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
 from ssvi.local_steps.lda.gibbs_in_python import resample_sparse
-from ssvi.local_steps.lda.tokens import aligned, document_lengths, expand, record
+from ssvi.local_steps.lda.tokens import aligned, count_tables, document_lengths, expand, record
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
 from ssvi.numerics.simd import WIDTH, constant, loop, pack, variable
@@ -261,16 +261,18 @@ def gibbs_sparse(
     keys: Keys,
     statistics: npt.NDArray[Any],
     tallies: npt.NDArray[np.float64],
+    tables: npt.NDArray[np.int64],
 ) -> None:
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps, unless they have no rows. The first sweep draws each token given those before it. Rows of `weights`
-    and `alpha` are a whole number of vectors, and at least one column longer than there are topics (numbers like
-    `alpha`, which is 0 past the last topic, or packed ones as 16-bit integers); `prior` are its `prior_sums`.
+    `sweeps` sweeps, unless they have no rows, and `tables` with what the last sweep says of alpha (`count_tables`). The
+    first sweep draws each token given those before it. Rows of `weights` and `alpha` are a whole number of vectors, and
+    at least one column longer than there are topics (numbers like `alpha`, which is 0 past the last topic, or packed
+    ones as 16-bit integers); `prior` are its `prior_sums`.
     """
     n_topics, n_documents = statistics.shape[1], indptr.size - 1
-    lengths = document_lengths(indptr, counts)
+    lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
     order = np.argsort(-lengths, kind="mergesort")  # documents side by side are about equally long
     longest = lengths.max() if n_documents else 0
     words = np.zeros((longest, TOGETHER), np.uint32)
@@ -312,3 +314,5 @@ def gibbs_sparse(
             used[d] = _drop_empty(tally[d], slots[d], place[d], used[d], n_topics)
         for d in range(own.size if statistics.size else 0):
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
+        for d in range(own.size if tables.size else 0):
+            count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)

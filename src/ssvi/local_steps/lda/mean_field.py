@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ssvi.batches.documents import Documents
 from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
-from ssvi.local_steps.lda.common import LdaStep, Prepared
+from ssvi.local_steps.lda.common import LdaStep, Prepared, expected_tables
 from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
@@ -253,7 +253,8 @@ class MeanField(LdaStep):
         own = slice(shard.indptr[0], shard.indptr[-1])
         bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]])
         statistics *= prepared.weights
-        return LocalResult({"topics": statistics}, {"weights": gamma / gamma.sum(axis=1, keepdims=True)}, bound)
+        eta_hat = {"topics": statistics, **expected_tables(model, gamma - model.alpha)}
+        return LocalResult(eta_hat, {"weights": gamma / gamma.sum(axis=1, keepdims=True)}, bound)
 
     def _ascend(self, model: LDA, prepared: Prepared, shard: Documents) -> Array:
         gamma = np.empty((len(shard), model.n_topics))

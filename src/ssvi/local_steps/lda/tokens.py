@@ -9,6 +9,10 @@ import numpy.typing as npt
 
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.simd import LINE, prefetch
+from ssvi.numerics.special import digamma
+
+TABLE_UNIT = 2.0**-24
+"""What expected numbers of tables are whole multiples of."""
 
 _AHEAD = np.uint64(6)  # tokens between asking for memory and using it
 
@@ -63,3 +67,29 @@ def record(
         word = words[token]
         for sweep in range(sweeps - kept, sweeps):
             statistics[word, topics[np.uint64(sweep % (kept + 1)), token]] += 1
+
+
+@kernel
+def count_tables(
+    topics: npt.NDArray[np.uint32],
+    length: int,
+    alpha: npt.NDArray[Any],
+    seen: npt.NDArray[Any],
+    tables: npt.NDArray[Any],
+) -> None:
+    """Add what a document's topics say of alpha to `tables`, in units of `TABLE_UNIT`; `seen` is zeros, and stays so.
+
+    For each topic it is alpha_k (psi(n_k + alpha_k) - psi(alpha_k)), the expected number of tables of n_k guests, and
+    in the last place psi(n + sum alpha) - psi(sum alpha). Whole numbers add up to the same in any order.
+    """
+    for token in range(np.uint64(length)):
+        topic = topics[token]
+        share = float(alpha[topic]) / (float(alpha[topic]) + seen[topic])
+        tables[topic] += np.int64(share / TABLE_UNIT + 0.5)
+        seen[topic] += 1
+    for token in range(np.uint64(length)):
+        seen[topics[token]] = 0
+    total = 0.0
+    for k in range(alpha.size):
+        total += float(alpha[k])
+    tables[tables.size - 1] += np.int64((digamma(length + total) - digamma(total)) / TABLE_UNIT + 0.5)
