@@ -239,7 +239,7 @@ def test_a_stream_is_fitted_in_memory_that_does_not_grow():
     rng = np.random.default_rng(3)
     for _ in range(30):
         model.partial_fit(CENTRES[rng.integers(0, 3, 100)] + rng.normal(size=(100, 3)))
-        arrays = [*model._state.parameters.values(), *model._columns.values()]
+        arrays = [*model._state.estimate.values(), *model._columns.values()]
         sizes.append(sum(array.nbytes for array in arrays))
     assert len(set(sizes)) == 1
     assert model.n_batch_iter_ == len(model.history_) == 30

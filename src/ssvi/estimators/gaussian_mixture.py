@@ -18,7 +18,12 @@ from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.evaluation.gaussian_mixtures import draw_rows, log_predictive, log_predictive_joint
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.gaussian_mixture.exact import Exact
+from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs
 from ssvi.models.covariances import COVARIANCES
 from ssvi.models.gaussian_mixture import GaussianMixture as Model
 from ssvi.models.gaussian_mixture import GaussianPrior
@@ -135,11 +140,17 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         what they would be if K components shared the space evenly.""",
         check=lambda name, value: _check_numbers(name, value),
     )
+    global_step: str | GlobalStep = parameter(
+        default="auto",
+        kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
+        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows, and
+        "ssvi_a" by minibatches.""",
+    )
     local_step: str | LocalStep = parameter(
-        default="gibbs",
-        kind='{"gibbs", "exact"} or LocalStep',
-        words="""A draw of each row's component and missing entries, or their probabilities and moments. Draws escape
-        from poor optima; steps that draw nothing else ("mean_field", "map") are at their best with "exact".""",
+        default="auto",
+        kind='{"auto", "gibbs", "exact"} or LocalStep',
+        words="""A draw of each row's component and missing entries, or their probabilities and moments. "auto" is
+        "gibbs" with "ssvi_a", where draws help out of poor optima, and "exact" with all others.""",
     )
     population_ramp: bool = changed(
         OpenEndedEstimator,
@@ -213,36 +224,36 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         check_is_fitted(self)
         require_count("n_samples", n_samples)
         seed = self.random_state_ if random_state is None else make_seed(random_state)
-        rows, labels = draw_rows(self._model(), self._state.parameters, np.random.default_rng(seed), n_samples)
+        rows, labels = draw_rows(self._model(), self._state.estimate, np.random.default_rng(seed), n_samples)
         return self._scaling().undo(rows), labels
 
     @property
     def weights_(self) -> Array:
         """E_q[pi]."""
         check_is_fitted(self)
-        return self._model().mean_weights(self._state.parameters)
+        return self._model().mean_weights(self._state.estimate)
 
     @property
     def means_(self) -> Array:
         """E_q[mu]."""
         check_is_fitted(self)
-        return self._scaling().undo(self._model().means(self._state.parameters))
+        return self._scaling().undo(self._model().means(self._state.estimate))
 
     @property
     def covariances_(self) -> Array:
         """The inverses of `precisions_`."""
         check_is_fitted(self)
-        return self._model().covariances(self._state.parameters) * self._square_units()
+        return self._model().covariances(self._state.estimate) * self._square_units()
 
     @property
     def precisions_(self) -> Array:
         """E_q[Lambda]."""
         check_is_fitted(self)
-        return self._model().precisions(self._state.parameters) / self._square_units()
+        return self._model().precisions(self._state.estimate) / self._square_units()
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the rows, its means, and their deviations under q."""
-        shares, means, deviations = self._model().summarize(self._state.parameters)
+        shares, means, deviations = self._model().summarize(self._state.estimate)
         scaling = self._scaling()
         return shares, scaling.undo(means), scaling.unit * deviations
 
@@ -256,7 +267,7 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         return tags
 
     def _held(self) -> Array:
-        return self._model().rows_held(self._state.parameters)
+        return self._model().rows_held(self._state.estimate)
 
     def _rows(self, X: Any, *, reset: bool) -> DenseRows:
         """Check parameters and data; return the rows in units of their own, which are found if the fit is a new one."""
@@ -274,11 +285,11 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         with self._open_backend() as backend:
-            return rows, log_predictive_joint(self._model(), self._state.parameters, rows, backend=backend)
+            return rows, log_predictive_joint(self._model(), self._state.estimate, rows, backend=backend)
 
     def _score(self, data: DenseRows) -> float:
         with self._open_backend() as backend:
-            logs = log_predictive(self._model(), [self._state.parameters], data, backend=backend)
+            logs = log_predictive(self._model(), [self._state.estimate], data, backend=backend)
         return float((logs - self._scaling().log_volume(data.values)).mean())
 
     def _bound(self, data: DenseRows) -> float:
@@ -329,13 +340,19 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         return Model(self.n_features_in_, size, own, fixed["covariance_type"], prior)
 
     def _fit_step(self, data: DenseRows, plan: Plan) -> LocalStep:
-        return self._local_step()
+        return self._local_step(plan.global_step)
 
     def _stream_step(self, data: DenseRows) -> LocalStep:
-        return self._local_step()
+        return self._local_step(self._global_step())
 
-    def _local_step(self) -> LocalStep:
-        return make_local_step(self.local_step, Model.name)
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        if self.global_step != "auto":
+            return super()._global_step(whole_steps)
+        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
+
+    def _local_step(self, global_step: GlobalStep) -> LocalStep:
+        auto = Gibbs.name if isinstance(global_step, SsviA) else Exact.name
+        return make_local_step(auto if self.local_step == "auto" else self.local_step, Model.name)
 
 
 def _check_numbers(name: str, value: Any) -> None:
