@@ -247,14 +247,15 @@ class GaussianMixture(Model):
         return cls(3, 4, 1.5)
 
     def simulate(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], DenseRows]:
-        """Draw weights, means and precisions, then n rows."""
+        """Draw weights, means and precisions, then n rows; components come as their family's `values`."""
         covariance, own = self.covariance, self.component_prior
         weights = rng.dirichlet(np.full(self.n_components, self.weight_prior))
         precisions = covariance.draw(rng, own.mean, own.strength, own.scatter, own.degrees)
         dense = covariance.dense(precisions)
         means = own.mean + _draw(rng, own.strength * dense)
         rows, _ = self.sample(weights, means, _inverse(dense), rng, n)
-        return {"weights": weights[None], "components": means, "precisions": precisions}, DenseRows(rows)
+        values = covariance.family.values(covariance.statistics(means, precisions))
+        return {"weights": weights[None], "components": values}, DenseRows(rows)
 
     def sample(
         self, weights: Array, means: Array, covariances: Array, rng: np.random.Generator, n: int
