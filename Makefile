@@ -28,6 +28,7 @@ bench: .venv/.bench
 	$(BIN)/python -m benchmarks.memory_peak
 	$(BIN)/python -m benchmarks.heldout_speed
 	$(BIN)/python -m benchmarks.mixture_speed
+	$(BIN)/python -m benchmarks.gaussian_mixture_speed
 	$(BIN)/python -m benchmarks.nmf_speed
 	$(BIN)/python -m benchmarks.quality_time
 

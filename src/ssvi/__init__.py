@@ -1,6 +1,7 @@
 """Structured stochastic variational inference (Hoffman and Blei, AISTATS 2015).
 
-The estimators live at the top: `ssvi.LatentDirichletAllocation`, `ssvi.BernoulliMixture` and `ssvi.GammaProcessNMF`.
+The estimators live at the top: `ssvi.LatentDirichletAllocation`, `ssvi.BernoulliMixture`, `ssvi.GaussianMixture`
+and `ssvi.GammaProcessNMF`.
 Below them, `ssvi.engine` runs any model of `ssvi.models` with any of `ssvi.local_steps` and any of
 `ssvi.global_steps`. `ssvi.load` reads a model that an estimator has saved.
 """
@@ -13,16 +14,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ssvi.estimators.bernoulli_mixture import BernoulliMixture
     from ssvi.estimators.gamma_process_nmf import GammaProcessNMF
+    from ssvi.estimators.gaussian_mixture import GaussianMixture
     from ssvi.estimators.lda import LatentDirichletAllocation
     from ssvi.estimators.registry import register
     from ssvi.files.models import load
 
 __version__ = "0.1.0"
-__all__ = ["BernoulliMixture", "GammaProcessNMF", "LatentDirichletAllocation", "__version__", "load", "register"]
+__all__ = [
+    "BernoulliMixture",
+    "GammaProcessNMF",
+    "GaussianMixture",
+    "LatentDirichletAllocation",
+    "__version__",
+    "load",
+    "register",
+]
 
 _HOMES = {
     "BernoulliMixture": "ssvi.estimators.bernoulli_mixture",
     "GammaProcessNMF": "ssvi.estimators.gamma_process_nmf",
+    "GaussianMixture": "ssvi.estimators.gaussian_mixture",
     "LatentDirichletAllocation": "ssvi.estimators.lda",
     "load": "ssvi.files.models",
     "register": "ssvi.estimators.registry",

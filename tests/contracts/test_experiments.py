@@ -25,6 +25,7 @@ SMALL = {
         "components": 6, "bases": 3, "features": 40, "frames": 50, "iterations": 6, "whole": 2, "ascent": 5,
         "polish": 2, "sweeps": 3, "most_alike": 0.9,
     },
+    "gaussians": {"size": ("2x2", "3x2"), "rows": 60, "passes": 6, "test_rows": 100},
     "digits": {
         "components": 8, "batch_size": 300, "iterations": 4, "passes": 2, "sweeps": 3, "kept": 2, "snapshots": 2,
     },

@@ -1,6 +1,10 @@
-"""Writes the model files that later versions must still read. To be run once for each new schema, on its first day."""
+"""Writes the model files that later versions must still read: once for each new schema, or estimator, on its first day.
+
+python tests/files/make_golden.py [NAME ...]
+"""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +16,10 @@ from ssvi.files.container import SCHEMA
 FOLDER = Path(__file__).parent / "golden"
 
 
-def main() -> None:
-    """Fit each estimator to a few counts, and keep its file and what must come out of it."""
+def main(names: list[str]) -> None:
+    """Fit some estimators, or each, to a few counts, and keep its file and what must come out of it."""
     counts = np.random.default_rng(0).poisson(0.6, (40, 12))
-    for name in (kind.__name__ for kind in estimators().values()):
+    for name in names or [kind.__name__ for kind in estimators().values()]:
         data = (counts > 0).astype(int) if name == "BernoulliMixture" else counts
         model = getattr(ssvi, name)(3, max_iter=2, random_state=1).fit(data)
         words = [f"wörd{i}" for i in range(12)]
@@ -29,4 +33,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

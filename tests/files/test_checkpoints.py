@@ -18,7 +18,10 @@ from ssvi.files import Checkpoints, container
 
 ESTIMATORS = [kind.__name__ for kind in estimators().values()]
 COUNTS = np.random.default_rng(0).poisson(0.6, (200, 12))
-SETTINGS = {"LatentDirichletAllocation": {}, "BernoulliMixture": {"snapshots": 3}, "GammaProcessNMF": {"polish": 2}}
+SETTINGS = {
+    "LatentDirichletAllocation": {}, "BernoulliMixture": {"snapshots": 3}, "GaussianMixture": {},
+    "GammaProcessNMF": {"polish": 2},
+}  # fmt: skip
 
 
 class PowerCutError(Exception):

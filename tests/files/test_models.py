@@ -19,6 +19,7 @@ from ssvi.local_steps.lda.gibbs import Gibbs
 ESTIMATORS = [kind.__name__ for kind in estimators().values()]
 COUNTS = np.random.default_rng(0).poisson(0.6, (60, 12))
 GOLDEN = Path(__file__).parent / "golden"
+KEPT = sorted((path.stem.split("-")[0], int(path.stem.split("-")[1])) for path in GOLDEN.glob("*.ssvi"))
 WORDS = [f"word{i}" for i in range(12)]
 
 
@@ -29,7 +30,7 @@ def _fitted(name, **parameters):
 
 
 def _predict(model, data):
-    return model.predict_proba(data) if isinstance(model, BernoulliMixture) else model.transform(data)
+    return model.predict_proba(data) if hasattr(model, "predict_proba") else model.transform(data)
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -131,8 +132,11 @@ def test_describe_says_what_a_file_is(fitted, tmp_path):
     assert about["versions"]["ssvi"] == ssvi.__version__
 
 
-@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
-@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_has_a_file_of_this_schema_that_must_stay_readable():
+    assert {name for name, schema in KEPT if schema == SCHEMA} == set(ESTIMATORS)
+
+
+@pytest.mark.parametrize(("name", "schema"), KEPT)
 def test_files_of_every_schema_stay_readable(name, schema):
     """Written once by `python tests/files/make_golden.py`, and never again."""
     expected = json.loads((GOLDEN / f"{name}-{schema}.json").read_text())

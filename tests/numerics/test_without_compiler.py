@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi import BernoulliMixture, GammaProcessNMF, GaussianMixture, LatentDirichletAllocation
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.registry import discover
 
 COUNTS = np.random.default_rng(0).poisson(1.0, (5, 4))
-ESTIMATORS = [BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation]
+ESTIMATORS = [BernoulliMixture, GammaProcessNMF, GaussianMixture, LatentDirichletAllocation]
 
 
 def fits():

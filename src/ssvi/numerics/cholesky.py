@@ -12,9 +12,11 @@ import numpy as np
 from ssvi.numerics.compile import kernel
 from ssvi.typing import Array
 
+_RIDGES = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
+
 
 @kernel
-def _factor(matrix: Array, out: Array) -> bool:
+def factor_into(matrix: Array, out: Array) -> bool:
     """Fill the lower triangle of `out` with L, matrix = L L^T; return whether there is one."""
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
@@ -33,7 +35,7 @@ def _factor(matrix: Array, out: Array) -> bool:
 @kernel
 def _factor_all(matrices: Array, out: Array) -> None:
     for m in range(matrices.shape[0]):
-        if not _factor(matrices[m], out[m]):
+        if not factor_into(matrices[m], out[m]):
             out[m] = np.nan
 
 
@@ -56,6 +58,23 @@ def cholesky(matrices: Array) -> Array:
     out = np.zeros(matrices.shape)
     _factor_all(matrices, out)
     return out
+
+
+def nearly_cholesky(matrices: Array) -> tuple[Array, Array]:
+    """Return matrices and their factors; one that rounding has made indefinite is a little rounder for it.
+
+    What is added to its diagonal is the first of 1e-14, 1e-12, ..., 1e-6 of its largest number that is enough.
+    """
+    factors = cholesky(matrices)
+    for ridge in _RIDGES:
+        failed = np.isnan(factors[:, 0, 0])
+        if not failed.any():
+            break
+        largest = np.abs(matrices[failed]).max(axis=(1, 2))
+        matrices = matrices.copy()
+        matrices[failed] += (ridge * largest)[:, None, None] * np.eye(matrices.shape[-1])
+        factors = cholesky(matrices)
+    return matrices, factors
 
 
 def invert_lower(factors: Array) -> Array:

@@ -6,7 +6,6 @@ times K.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,13 +16,13 @@ import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
 from ssvi.local_steps.base import LocalResult, LocalStep
+from ssvi.local_steps.mixtures import draw_components, normalise
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import Keys, uniform
+from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
 from ssvi.typing import Array
 
-_NEGLIGIBLE = 40.0  # exp(-40) is 4e-18
 _FEW = 8  # an eighth of the components is few: then scattered additions are quicker than whole rows
 _LARGEST = 1e6  # log odds beyond this (a phi of 0 or 1) say no more than this, and infinities would meet as NaN
 
@@ -64,20 +63,6 @@ def add_rows(chosen: npt.NDArray[Any], table: Array, sums: Array) -> None:
 
 
 @kernel
-def _normalise(scores: Array) -> float:
-    """Turn log p(y, z = k) into p(z = k | y), in place; return log p(y)."""
-    largest = scores.max()
-    total = 0.0
-    for k in range(scores.size):
-        # What is left out is below the last digit of the sum.
-        value = math.exp(scores[k] - largest) if scores[k] > largest - _NEGLIGIBLE else 0.0
-        scores[k] = value
-        total += value
-    scores /= total
-    return float(largest + math.log(total))
-
-
-@kernel
 def responsibilities(
     indptr: npt.NDArray[np.int64],
     words: npt.NDArray[Any],
@@ -90,26 +75,7 @@ def responsibilities(
     for n in range(indptr.size - 1):
         local[n] = base
         add_rows(words[indptr[n] : indptr[n + 1]], log_odds, local[n])
-        log_probability[n] = _normalise(local[n])
-
-
-@kernel
-def draw_components(local: Array, keys: Keys) -> npt.NDArray[np.int64]:
-    """Replace each row of probabilities by a draw from it, a one among zeros; return the draws."""
-    drawn = np.empty(local.shape[0], np.int64)
-    for n in range(local.shape[0]):
-        level, _ = uniform(keys[n])
-        chosen = 0
-        for k in range(local.shape[1]):
-            if local[n, k] > 0.0:
-                chosen = k
-                level -= local[n, k]
-                if level < 0.0:
-                    break
-        local[n] = 0.0
-        local[n, chosen] = 1.0
-        drawn[n] = chosen
-    return drawn
+        log_probability[n] = normalise(local[n])
 
 
 @kernel

@@ -1,0 +1,363 @@
+"""A mixture of Gaussians in the form of a scikit-learn mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import special
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ssvi.batches import DenseRows
+from ssvi.checks import require_count, require_one_of, require_positive
+from ssvi.estimators.common import check_data, make_local_step, make_seed, unchanged_on_error
+from ssvi.estimators.fit_tasks import Given, with_callbacks
+from ssvi.estimators.loop import Plan
+from ssvi.estimators.open_ended import OpenEndedEstimator
+from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
+from ssvi.evaluation.gaussian_mixtures import draw_rows, log_predictive, log_predictive_joint
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
+from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.gaussian_mixture.exact import Exact
+from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs
+from ssvi.models.covariances import COVARIANCES
+from ssvi.models.gaussian_mixture import GaussianMixture as Model
+from ssvi.models.gaussian_mixture import GaussianPrior
+from ssvi.models.scaling import Scaling
+from ssvi.typing import Array
+
+_PROCESS, _FINITE = "dirichlet_process", "dirichlet_distribution"
+
+
+@with_parameters
+class GaussianMixture(DensityMixin, OpenEndedEstimator):
+    """Clusters of rows of real numbers, as many as the data need: a Bayesian mixture of Gaussians.
+
+    It has the ways of scikit-learn's `BayesianGaussianMixture`, and more: rows may have missing entries (NaN), there is
+    `partial_fit`, and the posterior of a component's mean and covariance is a joint one. Columns are centred and scaled
+    inside, by the data of `fit` or of the first `partial_fit`; all that is given and reported is in the data's units.
+    Sparse data is made dense.
+
+    Attributes
+    ----------
+    weights_ : (K,)
+        E_q[pi].
+    means_ : (K, D)
+        E_q[mu].
+    covariances_ : (K, D, D); (D, D) if tied, (K, D) if diagonal, (K,) if spherical
+        The inverses of `precisions_`.
+    precisions_ : like covariances_
+        E_q[Lambda].
+    n_active_ : int
+        How many components are active; see `active_share`.
+    bound_ : float
+        An estimate of the evidence lower bound per row; NaN if the local step optimises none.
+    converged_ : bool
+        Whether `tol` ended the fit.
+    history_ : list of Info
+        What happened in each step.
+    scores_ : list of (seconds, score)
+        The scores of validation rows as the fit went on, if there were any.
+    n_iter_, n_batch_iter_ : int
+        Passes over the data begun, and steps taken.
+    random_state_ : int
+        The seed that was used.
+    n_features_in_, feature_names_in_ : int, array
+        The number of features and, where X had names, their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ssvi import GaussianMixture
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.concatenate([rng.normal(0.0, 1.0, (100, 2)), rng.normal(8.0, 2.0, (100, 2))])
+    >>> rows[::7, 1] = np.nan
+    >>> mixture = GaussianMixture(5, random_state=0).fit(rows)
+    >>> mixture.n_active_
+    2
+    >>> np.sort(mixture.means_[mixture.weights_ > 0.1, 0]).round()
+    array([0., 8.])
+
+    """
+
+    n_components: int = parameter(
+        default=10,
+        kind="int",
+        words="K, the most components there can be. Those that are not needed stay empty (`n_active_`).",
+        check=require_count,
+        kw_only=False,
+    )
+    covariance_type: str = parameter(
+        default="full",
+        kind='{"full", "tied", "diag", "spherical"}',
+        words="""A covariance matrix for each component, one for all, a variance for each column of each component, or
+        one for each component.""",
+        check=lambda name, value: require_one_of(name, value, tuple(COVARIANCES)),
+    )
+    weight_concentration_prior_type: str = parameter(
+        default=_PROCESS,
+        kind='{"dirichlet_process", "dirichlet_distribution"}',
+        words="""The weights are Dirichlet(alpha / K), a truncated Dirichlet process, or Dirichlet(alpha): then no
+        component is in want of a reason.""",
+        check=lambda name, value: require_one_of(name, value, (_PROCESS, _FINITE)),
+    )
+    weight_concentration_prior: float = changed(
+        OpenEndedEstimator,
+        "weight_concentration_prior",
+        default=1.0,
+        words="""alpha. About alpha log(1 + N / alpha) of N rows are expected to begin a component of their own if the
+        prior is a Dirichlet process.""",
+    )
+    mean_prior: Any = parameter(
+        default=None,
+        kind="array of D numbers, optional",
+        words="The prior mean of each component's mean. By default the columns' means.",
+        check=lambda name, value: _check_numbers(name, value),
+    )
+    mean_precision_prior: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""kappa, how many rows the prior mean counts for: a component's mean has its covariance divided by kappa
+        for a covariance. By default K^(-2/D), with which means spread as widely as the rows do.""",
+        check=optional(require_positive),
+    )
+    degrees_of_freedom_prior: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""nu, how many rows the prior covariance counts for; more than D - 1, or for "diag" and "spherical" more
+        than 0. By default D + 2, or 3: the fewest whole ones for which the prior covariance has a mean.""",
+        check=optional(require_positive),
+    )
+    covariance_prior: Any = parameter(
+        default=None,
+        kind="array or float, optional",
+        words="""S, the prior scatter: a D x D matrix for "full" and "tied", D numbers for "diag", one for "spherical".
+        With the default of nu, S is the mean of the prior covariance. By default the columns' variances times K^(-2/D),
+        what they would be if K components shared the space evenly.""",
+        check=lambda name, value: _check_numbers(name, value),
+    )
+    global_step: str | GlobalStep = parameter(
+        default="auto",
+        kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
+        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows, and
+        "ssvi_a" by minibatches.""",
+    )
+    local_step: str | LocalStep = parameter(
+        default="auto",
+        kind='{"auto", "gibbs", "exact"} or LocalStep',
+        words="""A draw of each row's component and missing entries, or their probabilities and moments. "auto" is
+        "gibbs" with "ssvi_a", where draws help out of poor optima, and "exact" with all others.""",
+    )
+    population_ramp: bool = changed(
+        OpenEndedEstimator,
+        "population_ramp",
+        default=False,
+    )
+    max_iter: int | None = changed(
+        OpenEndedEstimator,
+        "max_iter",
+        default=None,
+        words="Passes over the data; by default 500 where every step sees all rows, else 20.",
+    )
+
+    _default_passes: ClassVar[tuple[int, int]] = (20, 500)
+
+    name = Model.name
+    nouns = ("Clusters", "cluster", "feature")
+    saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_chosen", "_columns")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
+        """Fit a mixture to rows x features, from a fresh start.
+
+        Rows `X_val` are scored as the fit goes on (`scores_`); see also `early_stopping`.
+        """
+        with unchanged_on_error(self):
+            rows = self._rows(X, reset=True)
+            validation = None if X_val is None else self._rows(X_val, reset=False)
+            self._run(rows, Given(make_seed(self.random_state), X, y, validation))
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
+
+        Every row counts as a new one, unless `total_samples` tells how many there are. The first rows tell the centre
+        and the scale of the columns, and with them the priors: there should be some dozens of them, mixed.
+        """
+        first = not self.__sklearn_is_fitted__()
+        with unchanged_on_error(self):
+            self._run_further(self._rows(X, reset=first), first=first)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, *, X_val: Any = None) -> Any:
+        """Fit, then return the same rows' components."""
+        return self.fit(X, y, X_val=X_val).predict(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return each row's most probable component."""
+        return self._log_joint(X)[1].argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each component given what is known of each row, rows x K."""
+        result: Array = special.softmax(self._log_joint(X)[1], axis=1)
+        return result
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log probability of what is known of each row: the posterior predictive density under q."""
+        rows, joint = self._log_joint(X)
+        result: Array = special.logsumexp(joint, axis=1) - self._scaling().log_volume(rows.values)
+        return result
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability of a row."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Array, Any]:
+        """Return so many new rows from the posterior predictive density, and the component of each.
+
+        `random_state` is the estimator's own by default.
+        """
+        check_is_fitted(self)
+        require_count("n_samples", n_samples)
+        seed = self.random_state_ if random_state is None else make_seed(random_state)
+        rows, labels = draw_rows(self._model(), self._state.estimate, np.random.default_rng(seed), n_samples)
+        return self._scaling().undo(rows), labels
+
+    @property
+    def weights_(self) -> Array:
+        """E_q[pi]."""
+        check_is_fitted(self)
+        return self._model().mean_weights(self._state.estimate)
+
+    @property
+    def means_(self) -> Array:
+        """E_q[mu]."""
+        check_is_fitted(self)
+        return self._scaling().undo(self._model().means(self._state.estimate))
+
+    @property
+    def covariances_(self) -> Array:
+        """The inverses of `precisions_`."""
+        check_is_fitted(self)
+        return self._model().covariances(self._state.estimate) * self._square_units()
+
+    @property
+    def precisions_(self) -> Array:
+        """E_q[Lambda]."""
+        check_is_fitted(self)
+        return self._model().precisions(self._state.estimate) / self._square_units()
+
+    def summarize_components(self) -> tuple[Array, Array, Array]:
+        """Return each component's share of the rows, its means, and their deviations under q."""
+        shares, means, deviations = self._model().summarize(self._state.estimate)
+        scaling = self._scaling()
+        return shares, scaling.undo(means), scaling.unit * deviations
+
+    def component_weights(self, X: Any) -> Array:
+        """Return what `predict_proba` does."""
+        return self.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _held(self) -> Array:
+        return self._model().rows_held(self._state.estimate)
+
+    def _rows(self, X: Any, *, reset: bool) -> DenseRows:
+        """Check parameters and data; return the rows in units of their own, which are found if the fit is a new one."""
+        self._check_parameters()
+        X = check_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+        values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        if reset:
+            found = Scaling.of(values, alike=self.covariance_type == "spherical")
+            # In a file these are arrays, which is all that a file may hold.
+            self._columns: dict[str, Array] = {"centre": found.centre, "unit": found.unit}
+        return DenseRows(np.ascontiguousarray(self._scaling().apply(values)))
+
+    def _log_joint(self, X: Any) -> tuple[DenseRows, Array]:
+        """Return the rows, and log p(x, z = k) under q in their own units."""
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        with self._open_backend() as backend:
+            return rows, log_predictive_joint(self._model(), self._state.estimate, rows, backend=backend)
+
+    def _score(self, data: DenseRows) -> float:
+        with self._open_backend() as backend:
+            logs = log_predictive(self._model(), [self._state.estimate], data, backend=backend)
+        return float((logs - self._scaling().log_volume(data.values)).mean())
+
+    def _bound(self, data: DenseRows) -> float:
+        return super()._bound(data) - float(self._scaling().log_volume(data.values).mean())
+
+    def _wanted(self) -> dict[str, Any]:
+        """Return the parameters that a fit cannot change later."""
+        given = {
+            name: None if value is None else np.array(value, dtype=float) for name, value in self._priors().items()
+        }
+        return {
+            "n_components": int(self.n_components),
+            "weight_concentration_prior": float(self.weight_concentration_prior),
+            "covariance_type": self.covariance_type,
+            "weight_concentration_prior_type": self.weight_concentration_prior_type,
+            **given,
+        }
+
+    def _priors(self) -> dict[str, Any]:
+        """Return the parameters of the components' prior, by their names."""
+        names = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
+        return {name: getattr(self, name) for name in names}
+
+    def _fix_model(self, data: DenseRows) -> None:
+        wanted, numbers = self._wanted(), ("n_components", "weight_concentration_prior")
+        self._fitted = {name: wanted[name] for name in numbers}
+        # Those that are no positive numbers, or may be left out, as they were given.
+        self._chosen: dict[str, Any] = {name: value for name, value in wanted.items() if name not in numbers}
+        self._model()  # which checks the priors
+
+    @property
+    def _fixed(self) -> Mapping[str, Any]:
+        return self._fitted | self._chosen
+
+    def _scaling(self) -> Scaling:
+        return Scaling(self._columns["centre"], self._columns["unit"])
+
+    def _square_units(self) -> Array:
+        return self._scaling().squares(len(self._model().covariance.scatter_shape))
+
+    def _model(self) -> Model:
+        fixed, size = self._fixed, self._fitted["n_components"]
+        alpha = self._fitted["weight_concentration_prior"]
+        own = alpha / size if fixed["weight_concentration_prior_type"] == _PROCESS else alpha
+        plain = Model(self.n_features_in_, size, own, fixed["covariance_type"])
+        names = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
+        prior = GaussianPrior.given(plain.covariance, self._scaling(), *(fixed[name] for name in names))
+        return Model(self.n_features_in_, size, own, fixed["covariance_type"], prior)
+
+    def _fit_step(self, data: DenseRows, plan: Plan) -> LocalStep:
+        return self._local_step(plan.global_step)
+
+    def _stream_step(self, data: DenseRows) -> LocalStep:
+        return self._local_step(self._global_step())
+
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        if self.global_step != "auto":
+            return super()._global_step(whole_steps)
+        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
+
+    def _local_step(self, global_step: GlobalStep) -> LocalStep:
+        auto = Gibbs.name if isinstance(global_step, SsviA) else Exact.name
+        return make_local_step(auto if self.local_step == "auto" else self.local_step, Model.name)
+
+
+def _check_numbers(name: str, value: Any) -> None:
+    """Raise one clear sentence unless this is None, a number, or numbers in rows."""
+    try:
+        _ = None if value is None else np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, or None, not {value!r}.") from None

@@ -1,0 +1,23 @@
+"""The Gibbs local step of the Gaussian mixture: drawn components and missing entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ssvi.local_steps.gaussian_mixture.common import MixtureStep
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class Gibbs(MixtureStep):
+    """A draw of z_n and of missing entries from p(z_n, x_u | x_o, beta).
+
+    With SSVI-A, rho = 1 and all rows in every step, the fit is then a blocked Gibbs sampler of the posterior. Where
+    columns are independent, missing entries are left out and need no draws.
+    """
+
+    name = "gibbs"
+    sampled = True
+
+    def _bound(self, log_probability: Array) -> None:
+        return None
