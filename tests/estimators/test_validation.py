@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
 from ssvi.batches.documents import Documents
-from ssvi.estimators.loop import Plan
+from ssvi.estimators.plan import Plan
 from ssvi.estimators.registry import estimators
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files import Checkpoints

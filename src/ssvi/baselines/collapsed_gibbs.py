@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
 from ssvi.evaluation.mixtures import averaged_log_predictive
-from ssvi.local_steps.bernoulli_mixture.common import add_rows
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
+from ssvi.local_steps.bernoulli_mixture.responsibilities import add_rows
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import derive_key, uniform
 from ssvi.typing import Array

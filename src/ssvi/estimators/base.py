@@ -15,9 +15,9 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.engine import Callback, Info, Problem, State
-from ssvi.estimators.common import check_same, make_backend, make_seed
-from ssvi.estimators.fit_tasks import CallbackSupportMixin, Given, fit_tasks
-from ssvi.estimators.loop import LoopParameters, Plan
+from ssvi.estimators.choices import check_same, make_backend, make_seed
+from ssvi.estimators.plan import LoopParameters, Plan
+from ssvi.estimators.scikit_learn_callbacks import CallbackSupportMixin, Given, fit_tasks
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import save

@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, positive_pair, require, require_count
 from ssvi.engine import Callback, Info, State
-from ssvi.estimators.common import (
+from ssvi.estimators.choices import (
     check_data,
     make_local_step,
     make_seed,
     unchanged_on_error,
 )
-from ssvi.estimators.fit_tasks import Given, with_callbacks
-from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
+from ssvi.estimators.plan import Plan
+from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi

@@ -16,7 +16,7 @@ from ssvi.batches.frames import Frames
 from ssvi.batches.matrices import canonical_rows, check_sparse
 from ssvi.checks import is_integer, require, require_count, require_positive
 from ssvi.engine import Problem
-from ssvi.estimators.common import (
+from ssvi.estimators.choices import (
     check_counts,
     check_data,
     make_global_step,
@@ -24,10 +24,10 @@ from ssvi.estimators.common import (
     make_seed,
     unchanged_on_error,
 )
-from ssvi.estimators.fit_tasks import Given, with_callbacks
-from ssvi.estimators.loop import Plan
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
+from ssvi.estimators.plan import Plan
+from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField

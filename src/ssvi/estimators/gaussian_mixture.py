@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import DenseRows
 from ssvi.checks import require_count, require_one_of, require_positive
-from ssvi.estimators.common import check_data, make_local_step, make_seed, unchanged_on_error
-from ssvi.estimators.fit_tasks import Given, with_callbacks
-from ssvi.estimators.loop import Plan
+from ssvi.estimators.choices import check_data, make_local_step, make_seed, unchanged_on_error
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
+from ssvi.estimators.plan import Plan
+from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.evaluation.gaussian_mixtures import draw_rows, log_predictive, log_predictive_joint
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi

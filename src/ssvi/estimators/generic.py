@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from ssvi.backends.base import Backend
 from ssvi.batches.rows import DenseRows
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import check_data, make_seed, unchanged_on_error
-from ssvi.estimators.fit_tasks import Given, with_callbacks
-from ssvi.estimators.loop import Plan
+from ssvi.estimators.choices import check_data, make_seed, unchanged_on_error
 from ssvi.estimators.parameters import changed, parameter, with_parameters
+from ssvi.estimators.plan import Plan
+from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
 from ssvi.numerics.random import Keys, derive_keys

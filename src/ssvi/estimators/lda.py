@@ -14,7 +14,7 @@ from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.common import (
+from ssvi.estimators.choices import (
     check_counts,
     check_data,
     make_local_step,
@@ -22,9 +22,9 @@ from ssvi.estimators.common import (
     unchanged_on_error,
 )
 from ssvi.estimators.components import ComponentsMixin
-from ssvi.estimators.fit_tasks import Given, with_callbacks
-from ssvi.estimators.loop import Plan
 from ssvi.estimators.parameters import changed, parameter, with_parameters
+from ssvi.estimators.plan import Plan
+from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ssvi.engine import Info, State
-from ssvi.estimators.loop import Plan
+from ssvi.estimators.plan import Plan
 from ssvi.numerics.random import derive_key
 
 _MOST_SCORES = 50  # in a fit of more passes than that, which are then short ones

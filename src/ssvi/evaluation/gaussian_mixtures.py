@@ -18,8 +18,8 @@ from ssvi.backends.base import Backend
 from ssvi.backends.shards import shards
 from ssvi.backends.threads import Threads
 from ssvi.batches import DenseRows
-from ssvi.local_steps.gaussian_mixture.common import kinds_of
 from ssvi.local_steps.gaussian_mixture.dense import DenseGaussians
+from ssvi.local_steps.gaussian_mixture.rows import kinds_of
 from ssvi.models.covariances import Students
 from ssvi.models.gaussian_mixture import GaussianMixture
 from ssvi.numerics.cholesky import cholesky

@@ -11,8 +11,8 @@ from ssvi.backends.base import Backend
 from ssvi.backends.shards import shards
 from ssvi.backends.threads import Threads
 from ssvi.batches.documents import Documents
-from ssvi.local_steps.bernoulli_mixture.common import responsibilities
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
+from ssvi.local_steps.bernoulli_mixture.responsibilities import responsibilities
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.typing import Array
 

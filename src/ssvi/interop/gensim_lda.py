@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from ssvi.estimators.lda import LatentDirichletAllocation
-from ssvi.interop.common import (
+from ssvi.interop.foreign import (
     LARGEST_SEED,
     Past,
     assemble,

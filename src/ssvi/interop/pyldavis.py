@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ssvi.estimators.lda import LatentDirichletAllocation
-from ssvi.interop.common import check_ours, library, words_of
+from ssvi.interop.foreign import check_ours, library, words_of
 
 
 def to_pyldavis(lda: LatentDirichletAllocation, X: Any, vocabulary: Sequence[str] | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from ssvi.checks import is_integer, require_count
 from ssvi.estimators.lda import LatentDirichletAllocation
-from ssvi.interop.common import LARGEST_SEED, Past, assemble, check_kind, check_ours, represented, schedule_of
+from ssvi.interop.foreign import LARGEST_SEED, Past, assemble, check_kind, check_ours, represented, schedule_of
 
 _SHARED = ("evaluate_every", "perp_tol", "mean_change_tol", "n_jobs")
 

@@ -8,9 +8,9 @@ from ssvi import engine
 from ssvi.backends import Threads
 from ssvi.batches import DenseRows
 from ssvi.global_steps.base import GlobalStep
-from ssvi.local_steps.gaussian_mixture.common import kinds_of
 from ssvi.local_steps.gaussian_mixture.exact import Exact
 from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs
+from ssvi.local_steps.gaussian_mixture.rows import kinds_of
 from ssvi.models.covariances import COVARIANCES, Sums
 from ssvi.models.gaussian_mixture import GaussianMixture
 from ssvi.numerics.random import derive_key, derive_keys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ssvi.local_steps.bernoulli_mixture.common import MixtureStep
+from ssvi.local_steps.bernoulli_mixture.responsibilities import MixtureStep
 from ssvi.typing import Array
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ssvi.batches.frames import Frames
 from ssvi.checks import require_count, require_one_of
-from ssvi.local_steps.gamma_process_nmf.common import (
+from ssvi.local_steps.gamma_process_nmf.factors import (
     FactorisationStep,
     Prepared,
     add_missing,

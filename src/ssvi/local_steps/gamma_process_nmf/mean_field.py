@@ -12,7 +12,7 @@ from scipy import special
 
 from ssvi.batches.frames import Frames
 from ssvi.checks import require_count, require_not_negative
-from ssvi.local_steps.gamma_process_nmf.common import (
+from ssvi.local_steps.gamma_process_nmf.factors import (
     FactorisationStep,
     Prepared,
     add_missing,

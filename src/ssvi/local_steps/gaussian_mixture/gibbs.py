@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ssvi.local_steps.gaussian_mixture.common import MixtureStep
+from ssvi.local_steps.gaussian_mixture.rows import MixtureStep
 from ssvi.typing import Array
 
 

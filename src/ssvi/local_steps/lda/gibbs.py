@@ -12,10 +12,10 @@ import numpy.typing as npt
 from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, require, require_count, require_one_of
 from ssvi.local_steps.base import LocalResult
-from ssvi.local_steps.lda.common import LdaStep, Prepared, lay_out
 from ssvi.local_steps.lda.gibbs_dense import gibbs_dense
 from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
 from ssvi.local_steps.lda.tokens import TABLE_UNIT
+from ssvi.local_steps.lda.words import LdaStep, Prepared, lay_out
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import Keys
 from ssvi.numerics.simd import WIDTH, aligned_zeros

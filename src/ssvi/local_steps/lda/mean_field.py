@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ssvi.batches.documents import Documents
 from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
-from ssvi.local_steps.lda.common import LdaStep, Prepared, expected_tables
+from ssvi.local_steps.lda.words import LdaStep, Prepared, expected_tables
 from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel

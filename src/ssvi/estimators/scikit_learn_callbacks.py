@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from ssvi.engine import Callback, Info, State
-from ssvi.estimators.loop import Plan
+from ssvi.estimators.plan import Plan
 
 try:
     from sklearn.callback import CallbackSupportMixin

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from ssvi import GammaProcessNMF, LatentDirichletAllocation
-from ssvi.estimators import fit_tasks
+from ssvi.estimators import scikit_learn_callbacks as callbacks
 from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints
 
@@ -151,7 +151,7 @@ def test_without_the_protocol_nothing_is_told(monkeypatch):
     class Older:
         pass
 
-    with fit_tasks.fit_tasks(Older(), fit_tasks.Given(0, COUNTS), None) as told:
+    with callbacks.fit_tasks(Older(), callbacks.Given(0, COUNTS), None) as told:
         assert told([len]) == [len]
-    monkeypatch.setattr(fit_tasks, "_with_callbacks", None)
-    assert fit_tasks.with_callbacks(len) is len
+    monkeypatch.setattr(callbacks, "_with_callbacks", None)
+    assert callbacks.with_callbacks(len) is len

@@ -20,7 +20,7 @@ from ssvi.checks import (
     require_positive,
 )
 from ssvi.engine import Callback
-from ssvi.estimators.common import make_global_step
+from ssvi.estimators.choices import make_global_step
 from ssvi.estimators.parameters import check_parameters, optional, optional_count, parameter, with_parameters
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
