@@ -15,12 +15,15 @@ from ssvi.experiments.calibration_functions import draws_of_q
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
+from ssvi.models.gaussian_mixture import GaussianMixture, GaussianPrior
 from ssvi.models.lda import LDA
 
 MODELS = [
     LDA(4, np.array([0.4, 0.7]), 0.6),
     BernoulliMixture(3, 2, 1.5, (0.7, 0.9)),
     GammaProcessNMF(3, 2, 1.5, 1.2, 3.0, 0.2),
+    # So many degrees of freedom that means have moments.
+    GaussianMixture(1, 2, 1.5, prior=GaussianPrior(np.zeros(1), 1.0, np.full((1, 1), 12.0), 14.0)),
 ]
 
 

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi import BernoulliMixture, GammaProcessNMF, GaussianMixture, LatentDirichletAllocation
 from ssvi.report.components import Components, image_shape, plane, similar
 
 COUNTS = np.random.default_rng(0).poisson(0.6, (80, 16))
@@ -96,3 +98,25 @@ def test_images_are_squares_or_what_was_said():
     assert image_shape(12, (3, 4)) == (3, 4)
     with pytest.raises(ValueError, match="images of 5 x 5 do not fit rows of 12 columns"):
         image_shape(12, (5, 5))
+
+
+def _clusters():
+    """Two clusters that differ in the second column alone, in which one of them is below 0."""
+    rng = np.random.default_rng(4)
+    rows = np.concatenate([rng.normal([5.0, -3.0, 0.0], 0.3, (60, 3)), rng.normal([5.0, 3.0, 0.0], 0.3, (40, 3))])
+    return GaussianMixture(2, max_iter=100, random_state=0, verbose=0).fit(rows)
+
+
+def test_means_are_ranked_by_how_far_they_are_from_all_whatever_their_sign():
+    parts = Components.of(_clusters())
+    assert parts.are_means
+    assert (parts.ranked(0)[0], parts.ranked(1)[0]) == (1, 1)
+    assert (parts.candidates(0)[0], parts.candidates(1)[0]) == (1, 1)
+    np.testing.assert_allclose(parts.rows[:, 1], [-3.0, 3.0], atol=0.2)
+    np.testing.assert_allclose(parts.distances(), [[0.0, 1.0], [1.0, 0.0]])
+
+
+def test_clusters_that_are_all_alike_have_no_distance():
+    parts = replace(Components.of(_clusters()), rows=np.ones((2, 3)), overall=np.ones(3))
+    assert not parts.distances().any()
+    assert not parts.standing(0).any()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi import BernoulliMixture, GammaProcessNMF, GaussianMixture, LatentDirichletAllocation
 from ssvi.cli.app import app
 from ssvi.report import write_report
 from ssvi.report.page import gather_facts, render
@@ -212,3 +212,15 @@ def test_spectra_and_activations_are_drawn(open_page):
     before = page.locator("#activations polyline").get_attribute("points")
     page.locator("#list button").nth(1).click()
     assert page.locator("#activations polyline").get_attribute("points") != before
+
+
+def test_a_browser_shows_means_of_any_sign(open_page):
+    """Bars are as long as a mean is far from that of all rows, and there is nothing to slide."""
+    rng = np.random.default_rng(4)
+    rows = np.concatenate([rng.normal([5.0, -3.0], 0.3, (60, 2)), rng.normal([5.0, 3.0], 0.3, (40, 2))])
+    page = open_page(render(gather_facts(GaussianMixture(2, max_iter=100, random_state=0, verbose=0).fit(rows))))
+    cells = page.locator("#words tr").first.locator("td")
+    assert float(cells.nth(1).inner_text()) == pytest.approx(-3.0, abs=0.2)
+    assert page.locator("#words tr").first.locator("i").evaluate("bar => bar.getBoundingClientRect().width") > 50
+    assert page.locator("#words tr").nth(1).locator("i").evaluate("bar => bar.getBoundingClientRect().width") < 50
+    assert not page.locator(".slider").is_visible()

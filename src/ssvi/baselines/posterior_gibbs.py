@@ -20,10 +20,12 @@ from ssvi.engine import Info, Problem, State
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs as MixtureGibbs
+from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs as GaussianGibbs
 from ssvi.local_steps.lda.gibbs import Gibbs as LdaGibbs
 from ssvi.models.base import Model
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
+from ssvi.models.gaussian_mixture import GaussianMixture
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import ConstantSchedule
@@ -35,6 +37,7 @@ _EXACT_STEPS: Mapping[str, LocalStep] = {
     # Each document is sampled afresh; after so many sweeps its start is forgotten.
     LDA.name: LdaGibbs(sweeps=20, kept=1, precision="float64"),
     BernoulliMixture.name: MixtureGibbs(),
+    GaussianMixture.name: GaussianGibbs(),
 }
 
 

@@ -34,8 +34,8 @@ def topics(
     estimator = inputs.load_model(model)
     parts, names = Components.used_by(estimator), column_names(inputs.named(estimator, vocabulary))
     lines: list[dict[str, Any]] = []
-    for number, share, row in zip(parts.numbers, parts.shares, parts.rows, strict=True):
-        top = np.argsort(-row, kind="stable")[:words]
+    for k, (number, share) in enumerate(zip(parts.numbers, parts.shares, strict=True)):
+        top = parts.ranked(k)[:words]
         lines.append({"component": int(number), "share": float(share), "words": [names[v] for v in top]})
     if as_json:
         inputs.print_json(lines)

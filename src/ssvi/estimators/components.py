@@ -18,12 +18,19 @@ class ComponentsMixin(ABC):
     has_spectra: ClassVar[bool] = False
     """Whether columns and rows have an order that matters, as frequencies and frames do: then curves show them."""
 
+    rows_are_means: ClassVar[bool] = False
+    """Whether a component's row has means of the columns, in their own units and with any sign, and no shares."""
+
     @abstractmethod
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the data, its weights of the columns, and their standard deviations under q.
 
-        The weights are probabilities of words or of ones, or shares of a spectrum.
+        The weights are probabilities of words or of ones, or shares of a spectrum, or means (`rows_are_means`).
         """
+
+    def column_widths(self) -> Array | float:
+        """Return how wide each column is, in its own units, where rows are means."""
+        return 1.0
 
     @abstractmethod
     def components_in_use(self) -> int:

@@ -168,6 +168,7 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
 
     name = Model.name
     nouns = ("Clusters", "cluster", "feature")
+    rows_are_means = True
     saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_chosen", "_columns")
 
     @with_callbacks
@@ -256,6 +257,10 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         shares, means, deviations = self._model().summarize(self._state.estimate)
         scaling = self._scaling()
         return shares, scaling.undo(means), scaling.unit * deviations
+
+    def column_widths(self) -> Array:
+        """Return the standard deviations of the columns, as the fit has them."""
+        return self._scaling().unit
 
     def component_weights(self, X: Any) -> Array:
         """Return what `predict_proba` does."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from ssvi.plots.choice import Choice, choose, names_for, percent, short
 from ssvi.plots.panels import BAR, COLOURS, SOFT, Axes, n_given, name_lines, panels, plain
-from ssvi.report.components import relevance as score
 
 _MOST = 12
 
@@ -68,7 +67,7 @@ def plot_topics(
     for place, panel in enumerate(grid.axes):
         _draw(panel, choice, place, named, words, relevance)
     mark = "; tick: in all data" if relevance < 1.0 else ""
-    weight = "share" if estimator.has_spectra else "probability"
+    weight = "mean" if estimator.rows_are_means else "share" if estimator.has_spectra else "probability"
     grid.label(f"{weight} of the {choice.column} (line: one standard deviation{mark})", choice.note)
     return grid.axes
 
@@ -77,7 +76,7 @@ def _draw(panel: Any, choice: Choice, place: int, names: list[str], words: int, 
     """Draw one topic."""
     parts = choice.parts
     row, everywhere = parts.rows[place], parts.overall
-    first = np.argsort(-score(row, everywhere, relevance), kind="stable")[:words]
+    first = parts.ranked(place, relevance)[:words]
     lines = np.arange(words)
     panel.barh(
         lines, row[first], height=0.72, color=BAR, xerr=parts.deviations[place, first],
@@ -88,7 +87,8 @@ def _draw(panel: Any, choice: Choice, place: int, names: list[str], words: int, 
     name_lines(panel, lines, [short(names[v]) for v in first])
     panel.set_title(f"{choice.component} {parts.numbers[place]} · {percent(parts.shares[place])}", fontsize="small")
     panel.set_ylim(words - 0.4, -0.6)
-    panel.set_xlim(left=0.0)
+    if not parts.are_means:
+        panel.set_xlim(left=0.0)
     panel.locator_params(axis="x", nbins=3)
     panel.xaxis.set_major_formatter("{x:g}")
     plain(panel)

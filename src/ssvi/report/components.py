@@ -34,6 +34,10 @@ class Components:
         The standard deviations of these under q.
     overall : (columns,)
         The weights of the columns in all the data.
+    are_means : bool
+        Whether the rows are no weights but means, of any sign.
+    widths : (columns,) or float
+        How wide each column is, where rows are means.
 
     """
 
@@ -42,6 +46,8 @@ class Components:
     rows: Array
     deviations: Array
     overall: Array
+    are_means: bool = False
+    widths: Array | float = 1.0
 
     @classmethod
     def of(cls, estimator: Any) -> Components:
@@ -50,7 +56,8 @@ class Components:
             raise ValueError(f"{estimator.name} has no components to show; `ssvi info` tells what it holds.")
         shares, rows, deviations = estimator.summarize_components()
         order = np.argsort(-shares, kind="stable")
-        return cls(order, shares[order], rows[order], deviations[order], shares @ rows / shares.sum())
+        overall, widths = shares @ rows / shares.sum(), estimator.column_widths()
+        return cls(order, shares[order], rows[order], deviations[order], overall, estimator.rows_are_means, widths)
 
     @classmethod
     def used_by(cls, estimator: Any) -> Components:
@@ -67,18 +74,35 @@ class Components:
             deviations=self.deviations[places],
         )
 
+    def ranked(self, k: int, weight: float = 1.0) -> npt.NDArray[np.int64]:
+        """Return the columns by what they say of a component, the first first.
+
+        By `relevance`; where rows are means, by how far these are from those of all the data.
+        """
+        row = self.rows[k]
+        said = self.standing(k) if self.are_means else relevance(row, self.overall, weight)
+        return np.argsort(-said, kind="stable")
+
+    def standing(self, k: int) -> Array:
+        """Return how far a component's means are from those of all the data, in widths of the columns."""
+        result: Array = np.abs(self.rows[k] - self.overall) / self.widths
+        return result
+
     def candidates(self, k: int) -> npt.NDArray[np.int64]:
         """Return the columns that are among a component's first ones for some weight of probability against lift."""
-        row = self.rows[k]
-        found = {
-            int(v)
-            for weight in _LAMBDAS
-            for v in np.argsort(-relevance(row, self.overall, weight), kind="stable")[:_WORDS]
-        }
-        return np.array(sorted(found, key=lambda v: -row[v]))
+        found = {int(v) for weight in _LAMBDAS for v in self.ranked(k, weight)[:_WORDS]}
+        said = self.standing(k) if self.are_means else self.rows[k]
+        return np.array(sorted(found, key=lambda v: -said[v]))
 
     def distances(self) -> Array:
-        """Return the Jensen-Shannon distances between components, as distributions over columns."""
+        """Return the Jensen-Shannon distances between components, as distributions over columns.
+
+        Where rows are means, Euclidean ones in widths of the columns, the largest of which is 1.
+        """
+        if self.are_means:
+            scaled = self.rows / self.widths
+            apart: Array = np.sqrt(((scaled[:, None] - scaled[None]) ** 2).sum(axis=-1))
+            return apart / max(float(apart.max(initial=0.0)), 1e-300)
         weights = self.rows / np.maximum(self.rows.sum(axis=1, keepdims=True), 1e-300)
         result = np.zeros((len(weights), len(weights)))
         own = _negative_entropy(weights)

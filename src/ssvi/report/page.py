@@ -73,7 +73,8 @@ def gather_facts(
     parts = Components.used_by(estimator)
     heading, component, column = estimator.nouns
     distances = parts.distances()
-    size = image_shape(estimator.n_features_in_, shape) if shape or not estimator.columns_are_words else None
+    no_image = estimator.columns_are_words or estimator.rows_are_means
+    size = image_shape(estimator.n_features_in_, shape) if shape or not no_image else None
     images = size is not None and size[0] * size[1] <= _MOST_PIXELS
     words, radii = column_names(estimator), 0.03 + 0.25 * np.sqrt(parts.shares)
     points = spread(plane(distances), radii)
@@ -90,7 +91,13 @@ def gather_facts(
             "radius": _round(radii[k]),
             "similar": [[other, _round(distances[k, other])] for other in similar(distances, k)],
             "words": [
-                [words[v], _round(parts.rows[k, v]), _round(parts.overall[v]), _round(parts.deviations[k, v])]
+                [
+                    words[v],
+                    _round(parts.rows[k, v]),
+                    _round(parts.overall[v]),
+                    _round(parts.deviations[k, v]),
+                    *([_round(parts.standing(k)[v])] if parts.are_means else []),
+                ]
                 for v in parts.candidates(k)
             ],
             "image": _rounded(parts.rows[k]) if images else None,
@@ -105,6 +112,7 @@ def gather_facts(
         "names": {"component": component, "column": column},
         "facts": _facts(estimator),
         "shape": list(size) if images and size else None,
+        "means": parts.are_means,
         "components": rows,
         "reach": _round(reach),
         "curve": [[_round(seconds), _round(score)] for seconds, score in getattr(estimator, "scores_", [])],

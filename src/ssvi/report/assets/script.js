@@ -108,22 +108,28 @@
     const part = parts[chosen];
     const weight = 1 - Number(find("relevance").value);
     document.querySelector("output").textContent = (1 - weight).toFixed(2);
-    const words = [...part.words].sort((a, b) => relevance(b, weight) - relevance(a, weight)).slice(0, shown);
-    const largest = Math.max(...words.map((word) => word[1] + word[3]), 1e-300);
+    // Means have any sign: what counts is how far they are from those of all the data, which stands in the fifth place.
+    const order = data.means ? (a, b) => b[4] - a[4] : (a, b) => relevance(b, weight) - relevance(a, weight);
+    const words = [...part.words].sort(order).slice(0, shown);
+    const largest = Math.max(...words.map((word) => (data.means ? word[4] : word[1] + word[3])), 1e-300);
     const head = make("tr");
-    for (const name of [data.names.column, "weight", "± deviation", ""]) head.append(make("th", name));
+    const titles = data.means ? ["mean", "± deviation", "how far from all"] : ["weight", "± deviation", ""];
+    for (const name of [data.names.column, ...titles]) head.append(make("th", name));
     document.querySelector("thead").replaceChildren(head);
     find("words").replaceChildren(
-      ...words.map(([word, value, , deviation]) => {
+      ...words.map(([word, value, , deviation, far]) => {
         const row = make("tr");
         const bar = make("div");
         const inside = make("i");
-        inside.style.width = `${(100 * value) / largest}%`;
-        const spread = make("b");
-        const start = Math.max(value - deviation, 0);
-        spread.style.left = `${(100 * start) / largest}%`;
-        spread.style.width = `${(100 * (value + deviation - start)) / largest}%`;
-        bar.append(inside, spread);
+        inside.style.width = `${(100 * (data.means ? far : value)) / largest}%`;
+        bar.append(inside);
+        if (!data.means) {
+          const spread = make("b");
+          const start = Math.max(value - deviation, 0);
+          spread.style.left = `${(100 * start) / largest}%`;
+          spread.style.width = `${(100 * (value + deviation - start)) / largest}%`;
+          bar.append(spread);
+        }
         const cell = make("td", undefined, { class: "bar" });
         cell.append(bar);
         row.append(make("td", word), make("td", value.toPrecision(3), { class: "number" }));
@@ -206,5 +212,6 @@
   writeMap();
   writeCurve();
   find("relevance").addEventListener("input", writeWords);
+  find("relevance").parentElement.hidden = data.means;
   choose(0);
 })();
