@@ -7,8 +7,9 @@ BIN := .venv/bin
 demo: .venv/.demo
 	$(BIN)/ssvi demo
 
+# Two workers: every test stands alone, and kernels are compiled once for all runs of one state of the source.
 test: .venv/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
