@@ -16,6 +16,7 @@ from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.engine import Callback, Info, Problem, State
 from ssvi.estimators.choices import check_same, make_backend, make_seed
+from ssvi.estimators.parameters import Attribute
 from ssvi.estimators.plan import LoopParameters, Plan
 from ssvi.estimators.scikit_learn_callbacks import CallbackSupportMixin, Given, fit_tasks
 from ssvi.estimators.validation import Validation, set_aside
@@ -47,6 +48,22 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
 
     name: ClassVar[str]
     """What commands call the model."""
+    shared_attributes: ClassVar[tuple[Attribute, ...]] = (
+        ("history_", "list of Info", "What happened in each step: step size, bound, coordinates guarded, seconds."),
+        (
+            "scores_",
+            "list of (seconds, score)",
+            "The scores of validation rows as the fit went on, if there were any.",
+        ),
+        ("n_iter_, n_batch_iter_", "int", "Passes over the data begun, and steps taken."),
+        ("random_state_", "int", "The seed that was used."),
+        (
+            "n_features_in_, feature_names_in_",
+            "int, array",
+            "The number of columns and, where X had names, their names.",
+        ),
+    )
+    """What is documented of every estimator."""
     saved_attributes: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",

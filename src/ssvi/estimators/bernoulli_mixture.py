@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import DensityMixin
 from sklearn.preprocessing import binarize
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,21 +13,14 @@ from ssvi.checks import is_integer, positive_pair, require, require_count
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.choices import (
     check_data,
-    make_local_step,
     make_seed,
-    unchanged_on_error,
 )
-from ssvi.estimators.open_ended import OpenEndedEstimator
+from ssvi.estimators.mixtures import MixtureEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.estimators.plan import Plan
-from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
+from ssvi.estimators.scikit_learn_callbacks import Given
 from ssvi.evaluation.mixtures import averaged_log_predictive
-from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
-from ssvi.global_steps.ssvi_a import SsviA
-from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
-from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
 from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
 from ssvi.numerics.random import derive_keys
 from ssvi.schedules import snapshot_steps
@@ -36,7 +28,7 @@ from ssvi.typing import Array
 
 
 @with_parameters
-class BernoulliMixture(DensityMixin, OpenEndedEstimator):
+class BernoulliMixture(MixtureEstimator):
     """Clusters of binary rows, as many as the data need: a truncated Dirichlet process mixture of Bernoulli products.
 
     It has the ways of `sklearn.mixture`, which has no mixture for binary data. Rows x features of zeros and ones come
@@ -48,22 +40,6 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         E_q[pi].
     means_ : (K, D)
         E_q[phi], the prototypes.
-    n_active_ : int
-        How many components are active; see `active_share`.
-    bound_ : float
-        An estimate of the evidence lower bound per row; NaN if the local step optimises none.
-    converged_ : bool
-        Whether `tol` ended the fit.
-    history_ : list of Info
-        What happened in each step.
-    scores_ : list of (seconds, score)
-        The scores of validation rows as the fit went on, if there were any.
-    n_iter_, n_batch_iter_ : int
-        Passes over the data begun, and steps taken.
-    random_state_ : int
-        The seed that was used.
-    n_features_in_, feature_names_in_ : int, array
-        The number of features and, where X had names, their names.
 
     Examples
     --------
@@ -91,28 +67,8 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         binary.""",
         check=optional(lambda name, value: require(name, value, lambda v: -np.inf < v < np.inf, "a number, or None")),
     )
-    global_step: str | GlobalStep = parameter(
-        default="auto",
-        kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
-        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows: its
-        intervals have the truth more often than those of the others, and it takes about twice as long as "ssvi_a". By
-        minibatches "auto" is "ssvi_a", which predicts better there.""",
-    )
-    local_step: str | LocalStep = parameter(
-        default="auto",
-        kind='{"auto", "gibbs", "exact"} or LocalStep',
-        words="""A draw of each row's component, or its probabilities. "auto" is "gibbs" with "ssvi_a", where draws help
-        out of poor optima, and "exact" with all others.""",
-    )
-    population_ramp: bool = changed(
-        OpenEndedEstimator,
-        "population_ramp",
-        default=False,
-        words="""Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once. With
-        many features this starves components that begin with few rows.""",
-    )
     max_iter: int | None = changed(
-        OpenEndedEstimator,
+        MixtureEstimator,
         "max_iter",
         default=None,
         words="Passes over the data; by default 1,500 where every step sees all rows, else 20.",
@@ -130,43 +86,17 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
 
     name = Model.name
-    nouns = ("Clusters", "cluster", "feature")
-    saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_snapshots")
+    saved_attributes = (*MixtureEstimator.saved_attributes, "_fitted", "_snapshots")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
-        """Fit a mixture to rows x features, from a fresh start.
+    def _fit_rows(self, rows: Documents, given: Given) -> None:
+        self._snapshots: list[tuple[Array, Array]] = []
+        self._run(rows, given)
+        taken = sum(step <= self._state.step for step in self._snapshot_steps(self._plan(self._n_distinct)))
+        self._snapshots = self._snapshots[:taken]  # a fit that stopped early may have gone back to an earlier state
 
-        Rows `X_val` are scored as the fit goes on (`scores_`); see also `early_stopping`.
-        """
-        with unchanged_on_error(self):
-            rows = self._rows(X, reset=True)
-            validation = None if X_val is None else self._rows(X_val, reset=False)
-            self._snapshots: list[tuple[Array, Array]] = []
-            self._run(rows, Given(make_seed(self.random_state), X, y, validation))
-            taken = sum(step <= self._state.step for step in self._snapshot_steps(self._plan(self._n_distinct)))
-            self._snapshots = self._snapshots[:taken]  # a fit that stopped early may have gone back to an earlier state
-        return self
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
-
-        Every row counts as a new one, unless `total_samples` tells how many there are.
-        """
-        first = not self.__sklearn_is_fitted__()
-        with unchanged_on_error(self):
-            rows = self._rows(X, reset=first)
-            self._snapshots = []  # they are of another state
-            self._run_further(rows, first=first)
-        return self
-
-    def fit_predict(self, X: Any, y: Any = None, *, X_val: Any = None) -> Any:
-        """Fit, then return the same rows' components."""
-        return self.fit(X, y, X_val=X_val).predict(X)
-
-    def predict(self, X: Any) -> Any:
-        """Return each row's most probable component."""
-        return self.predict_proba(X).argmax(axis=1)
+    def _run_further(self, data: Documents, *, first: bool) -> None:
+        self._snapshots = []  # they are of another state
+        super()._run_further(data, first=first)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each component given each row, rows x K, at `weights_` and `means_`."""
@@ -182,10 +112,6 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         rows, estimates = self._rows(X, reset=False), self._snapshots or [(self.weights_, self.means_)]
         with self._open_backend() as backend:
             return averaged_log_predictive(estimates, rows, backend=backend)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability of a row."""
-        return float(self.score_samples(X).mean())
 
     def _score(self, data: Documents) -> float:
         """Return the mean log probability of rows at the present estimate, whatever snapshots there are."""
@@ -203,12 +129,6 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
         return self._model().sample(self.weights_, self.means_, np.random.default_rng(seed), n_samples)
 
     @property
-    def weights_(self) -> Array:
-        """E_q[pi]."""
-        check_is_fitted(self)
-        return self._model().mean_weights(self._state.estimate)
-
-    @property
     def means_(self) -> Array:
         """E_q[phi]."""
         check_is_fitted(self)
@@ -217,13 +137,6 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the rows, its probabilities of ones, and their deviations under q."""
         return self._model().summarize(self._state.estimate)
-
-    def component_weights(self, X: Any) -> Array:
-        """Return what `predict_proba` does."""
-        return self.predict_proba(X)
-
-    def _held(self) -> Array:
-        return self._model().rows_held(self._state.estimate)
 
     def _rows(self, X: Any, *, reset: bool) -> Documents:
         """Check parameters and data; return the rows by their ones."""
@@ -249,12 +162,6 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
     def _model(self) -> Model:
         return Model(self.n_features_in_, *self._fitted.values())
 
-    def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
-        return self._local_step(plan.global_step)
-
-    def _stream_step(self, data: Documents) -> LocalStep:
-        return self._local_step(self._global_step())
-
     def _snapshot_steps(self, plan: Plan) -> set[int]:
         """Return the steps after which estimates are kept, apart from each other, if any are wanted."""
         return snapshot_steps(plan.total, self.snapshots) if self.snapshots and plan.global_step.stochastic else set()
@@ -269,12 +176,3 @@ class BernoulliMixture(DensityMixin, OpenEndedEstimator):
                 self._snapshots.append(parts)
 
         return [keep]
-
-    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
-        if self.global_step != "auto":
-            return super()._global_step(whole_steps)
-        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
-
-    def _local_step(self, global_step: GlobalStep) -> LocalStep:
-        auto = Gibbs.name if isinstance(global_step, SsviA) else Exact.name
-        return make_local_step(auto if self.local_step == "auto" else self.local_step, Model.name)

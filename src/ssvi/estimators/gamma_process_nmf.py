@@ -59,24 +59,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         E_q[W], the dictionary.
     weights_ : (K,)
         E_q[theta]; `transform` has them in its result.
-    n_active_ : int
-        How many components are active; see `active_share`.
-    bound_ : float
-        An estimate of the evidence lower bound per row; NaN if the last local step optimised none.
     inverse_scale_ : float
         c.
-    converged_ : bool
-        Whether `tol` ended the fit, or its polish.
-    history_ : list of Info
-        What happened in each step.
-    scores_ : list of (seconds, score)
-        The scores of validation rows as the fit went on, if there were any.
-    n_iter_, n_batch_iter_ : int
-        Passes over the data begun, and steps taken.
-    random_state_ : int
-        The seed that was used.
-    n_features_in_, feature_names_in_ : int, array
-        The number of features and, where X had names, their names.
 
     Examples
     --------

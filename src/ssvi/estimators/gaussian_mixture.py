@@ -7,23 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import special
-from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import DenseRows
 from ssvi.checks import require_count, require_one_of, require_positive
-from ssvi.estimators.choices import check_data, make_local_step, make_seed, unchanged_on_error
-from ssvi.estimators.open_ended import OpenEndedEstimator
+from ssvi.estimators.choices import check_data, make_seed
+from ssvi.estimators.mixtures import MixtureEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
-from ssvi.estimators.plan import Plan
-from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.evaluation.gaussian_mixtures import draw_rows, log_predictive, log_predictive_joint
-from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
-from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
-from ssvi.local_steps.gaussian_mixture.exact import Exact
-from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs
 from ssvi.models.covariances import COVARIANCES
 from ssvi.models.gaussian_mixture import GaussianMixture as Model
 from ssvi.models.gaussian_mixture import GaussianPrior
@@ -34,7 +26,7 @@ _PROCESS, _FINITE = "dirichlet_process", "dirichlet_distribution"
 
 
 @with_parameters
-class GaussianMixture(DensityMixin, OpenEndedEstimator):
+class GaussianMixture(MixtureEstimator):
     """Clusters of rows of real numbers, as many as the data need: a Bayesian mixture of Gaussians.
 
     It has the ways of scikit-learn's `BayesianGaussianMixture`, and more: rows may have missing entries (NaN), there is
@@ -52,22 +44,6 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         The inverses of `precisions_`.
     precisions_ : like covariances_
         E_q[Lambda].
-    n_active_ : int
-        How many components are active; see `active_share`.
-    bound_ : float
-        An estimate of the evidence lower bound per row; NaN if the local step optimises none.
-    converged_ : bool
-        Whether `tol` ended the fit.
-    history_ : list of Info
-        What happened in each step.
-    scores_ : list of (seconds, score)
-        The scores of validation rows as the fit went on, if there were any.
-    n_iter_, n_batch_iter_ : int
-        Passes over the data begun, and steps taken.
-    random_state_ : int
-        The seed that was used.
-    n_features_in_, feature_names_in_ : int, array
-        The number of features and, where X had names, their names.
 
     Examples
     --------
@@ -106,7 +82,7 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         check=lambda name, value: require_one_of(name, value, (_PROCESS, _FINITE)),
     )
     weight_concentration_prior: float = changed(
-        OpenEndedEstimator,
+        MixtureEstimator,
         "weight_concentration_prior",
         default=1.0,
         words="""alpha. About alpha log(1 + N / alpha) of N rows are expected to begin a component of their own if the
@@ -140,25 +116,15 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         what they would be if K components shared the space evenly.""",
         check=lambda name, value: _check_numbers(name, value),
     )
-    global_step: str | GlobalStep = parameter(
+    local_step: str | LocalStep = changed(
+        MixtureEstimator,
+        "local_step",
         default="auto",
-        kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
-        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows, and
-        "ssvi_a" by minibatches.""",
-    )
-    local_step: str | LocalStep = parameter(
-        default="auto",
-        kind='{"auto", "gibbs", "exact"} or LocalStep',
         words="""A draw of each row's component and missing entries, or their probabilities and moments. "auto" is
         "gibbs" with "ssvi_a", where draws help out of poor optima, and "exact" with all others.""",
     )
-    population_ramp: bool = changed(
-        OpenEndedEstimator,
-        "population_ramp",
-        default=False,
-    )
     max_iter: int | None = changed(
-        OpenEndedEstimator,
+        MixtureEstimator,
         "max_iter",
         default=None,
         words="Passes over the data; by default 500 where every step sees all rows, else 20.",
@@ -167,21 +133,8 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)
 
     name = Model.name
-    nouns = ("Clusters", "cluster", "feature")
     rows_are_means = True
-    saved_attributes = (*OpenEndedEstimator.saved_attributes, "_fitted", "_chosen", "_columns")
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
-        """Fit a mixture to rows x features, from a fresh start.
-
-        Rows `X_val` are scored as the fit goes on (`scores_`); see also `early_stopping`.
-        """
-        with unchanged_on_error(self):
-            rows = self._rows(X, reset=True)
-            validation = None if X_val is None else self._rows(X_val, reset=False)
-            self._run(rows, Given(make_seed(self.random_state), X, y, validation))
-        return self
+    saved_attributes = (*MixtureEstimator.saved_attributes, "_fitted", "_chosen", "_columns")
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
@@ -189,18 +142,7 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         Every row counts as a new one, unless `total_samples` tells how many there are. The first rows tell the centre
         and the scale of the columns, and with them the priors: there should be some dozens of them, mixed.
         """
-        first = not self.__sklearn_is_fitted__()
-        with unchanged_on_error(self):
-            self._run_further(self._rows(X, reset=first), first=first)
-        return self
-
-    def fit_predict(self, X: Any, y: Any = None, *, X_val: Any = None) -> Any:
-        """Fit, then return the same rows' components."""
-        return self.fit(X, y, X_val=X_val).predict(X)
-
-    def predict(self, X: Any) -> Any:
-        """Return each row's most probable component."""
-        return self._log_joint(X)[1].argmax(axis=1)
+        return super().partial_fit(X, y)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each component given what is known of each row, rows x K."""
@@ -213,10 +155,6 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         result: Array = special.logsumexp(joint, axis=1) - self._scaling().log_volume(rows.values)
         return result
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability of a row."""
-        return float(self.score_samples(X).mean())
-
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Array, Any]:
         """Return so many new rows from the posterior predictive density, and the component of each.
 
@@ -227,12 +165,6 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         seed = self.random_state_ if random_state is None else make_seed(random_state)
         rows, labels = draw_rows(self._model(), self._state.estimate, np.random.default_rng(seed), n_samples)
         return self._scaling().undo(rows), labels
-
-    @property
-    def weights_(self) -> Array:
-        """E_q[pi]."""
-        check_is_fitted(self)
-        return self._model().mean_weights(self._state.estimate)
 
     @property
     def means_(self) -> Array:
@@ -262,17 +194,10 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         """Return the standard deviations of the columns, as the fit has them."""
         return self._scaling().unit
 
-    def component_weights(self, X: Any) -> Array:
-        """Return what `predict_proba` does."""
-        return self.predict_proba(X)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def _held(self) -> Array:
-        return self._model().rows_held(self._state.estimate)
 
     def _rows(self, X: Any, *, reset: bool) -> DenseRows:
         """Check parameters and data; return the rows in units of their own, which are found if the fit is a new one."""
@@ -343,21 +268,6 @@ class GaussianMixture(DensityMixin, OpenEndedEstimator):
         names = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
         prior = GaussianPrior.given(plain.covariance, self._scaling(), *(fixed[name] for name in names))
         return Model(self.n_features_in_, size, own, fixed["covariance_type"], prior)
-
-    def _fit_step(self, data: DenseRows, plan: Plan) -> LocalStep:
-        return self._local_step(plan.global_step)
-
-    def _stream_step(self, data: DenseRows) -> LocalStep:
-        return self._local_step(self._global_step())
-
-    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
-        if self.global_step != "auto":
-            return super()._global_step(whole_steps)
-        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
-
-    def _local_step(self, global_step: GlobalStep) -> LocalStep:
-        auto = Gibbs.name if isinstance(global_step, SsviA) else Exact.name
-        return make_local_step(auto if self.local_step == "auto" else self.local_step, Model.name)
 
 
 def _check_numbers(name: str, value: Any) -> None:

@@ -55,25 +55,15 @@ class LatentDirichletAllocation(
         E_q[beta], the topics; rows sum to 1.
     exp_dirichlet_component_ : (K, V)
         exp(E_q[log beta]).
-    history_ : list of Info
-        What happened in each step: step size, bound, coordinates guarded, seconds.
     perplexity_history_ : list of float
         The training data's perplexity each time it was computed; only with `evaluate_every`.
     bound_ : float
         An estimate of the evidence lower bound per word, from the local bounds of the last pass; NaN if the local
         step optimises none. (scikit-learn stores a perplexity under this name.)
-    scores_ : list of (seconds, score)
-        The scores of validation rows as the fit went on, if there were any.
-    n_batch_iter_, n_iter_ : int
-        Steps taken, and passes over the data begun.
     doc_topic_prior_, topic_word_prior_ : (K,) array, float
         alpha and eta.
     local_step_ : str
         What "auto" stands for.
-    random_state_ : int
-        The seed that was used.
-    n_features_in_, feature_names_in_ : int, array
-        The vocabulary's size and, where X had names, its words.
 
     Examples
     --------

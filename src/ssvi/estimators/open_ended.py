@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ssvi.checks import require, require_count, require_not_negative, require_positive
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.components import ComponentsMixin
-from ssvi.estimators.parameters import parameter, with_parameters
+from ssvi.estimators.parameters import Attribute, parameter, with_parameters
 from ssvi.models.base import is_active
 from ssvi.typing import Array
 
@@ -46,6 +46,16 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
         kind="float",
         words="A component is active if it holds this share of the rows, and half a row at the least.",
         check=lambda name, value: require(name, value, lambda v: 0 <= v <= 1, "from 0 to 1"),
+    )
+
+    shared_attributes: ClassVar[tuple[Attribute, ...]] = (
+        ("n_active_", "int", "How many components are active; see `active_share`."),
+        ("converged_", "bool", "Whether `tol` ended the fit, or a polish after it."),
+        (
+            "bound_",
+            "float",
+            "An estimate of the evidence lower bound per row; NaN if the last local step optimised none.",
+        ),
     )
 
     @abstractmethod

@@ -18,6 +18,11 @@ Kind = TypeVar("Kind", bound=type)
 Check = Callable[[str, Any], Any]
 """Raises one clear sentence, given the name and the value of a parameter, unless the value will do."""
 
+Attribute = tuple[str, str, str]
+"""The name, the kind and the words of an attribute that several estimators have (`shared_attributes` of a class)."""
+
+_ATTRIBUTES = "Attributes\n----------\n"
+
 
 def parameter(*, default: Any, kind: str, words: str, check: Check | None = None, kw_only: bool = True) -> Any:
     """Declare a parameter.
@@ -55,7 +60,8 @@ def with_parameters(cls: Kind) -> Kind:
         dataclasses.fields(result),
         key=lambda field: (field.kw_only, own.index(field.name) if field.name in own else len(own)),
     )
-    result.__doc__ = _documented(cls.__doc__ or "", fields)
+    shared = [entry for base in reversed(cls.__mro__) for entry in vars(base).get("shared_attributes", ())]
+    result.__doc__ = _documented(cls.__doc__ or "", fields, shared)
     return cast(Kind, result)
 
 
@@ -80,12 +86,22 @@ def optional(check: Check) -> Check:
 optional_count = optional(require_count)
 
 
-def _documented(text: str, fields: Iterable[dataclasses.Field[Any]]) -> str:
-    """Return documentation with a section of parameters before that of attributes, or at the end."""
+def _documented(text: str, fields: Iterable[dataclasses.Field[Any]], attributes: Iterable[Attribute]) -> str:
+    """Return documentation with a section of parameters before that of attributes, or at the end.
+
+    Attributes that the class shares with others are added to its own.
+    """
     lines = ["Parameters", "----------"]
     for field in fields:
-        lines.append(f"{field.name} : {field.metadata['kind']}")
-        words = " ".join(field.metadata["words"].split())
-        lines += textwrap.wrap(words, 112, initial_indent="    ", subsequent_indent="    ")
-    before, heading, after = inspect.cleandoc(text).partition("Attributes\n----------\n")
-    return "\n".join([before.rstrip(), "", *lines, "", heading + after]).rstrip() + "\n"
+        lines += _entry(field.name, field.metadata["kind"], field.metadata["words"])
+    before, heading, after = inspect.cleandoc(text).partition(_ATTRIBUTES)
+    own, examples, rest = after.partition("\nExamples\n")
+    own_lines = [*own.rstrip().splitlines(), *(line for entry in attributes for line in _entry(*entry))]
+    parts = [before.rstrip(), "", *lines, ""] + ([heading + "\n".join(own_lines), ""] if heading else [])
+    return "\n".join([*parts, (examples + rest).lstrip("\n")]).rstrip() + "\n"
+
+
+def _entry(name: str, kind: str, words: str) -> list[str]:
+    """Return the lines of a parameter or an attribute."""
+    text = " ".join(words.split())
+    return [f"{name} : {kind}", *textwrap.wrap(text, 112, initial_indent="    ", subsequent_indent="    ")]

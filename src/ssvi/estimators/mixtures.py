@@ -1,0 +1,131 @@
+"""What estimators of mixtures share: the ways of scikit-learn's mixtures, and steps chosen by how a fit goes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ssvi.estimators.choices import make_local_step, make_seed, unchanged_on_error
+from ssvi.estimators.open_ended import OpenEndedEstimator
+from ssvi.estimators.parameters import changed, parameter, with_parameters
+from ssvi.estimators.plan import Plan
+from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
+from ssvi.local_steps.base import LocalStep
+from ssvi.typing import Array
+
+
+@with_parameters
+class MixtureEstimator(DensityMixin, OpenEndedEstimator):
+    """A mixture: rows are independent, and each is of one component. Its local steps are "exact" and "gibbs"."""
+
+    global_step: str | GlobalStep = parameter(
+        default="auto",
+        kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
+        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows: its
+        intervals have the truth more often than those of the others, and it takes about twice as long as "ssvi_a". By
+        minibatches "auto" is "ssvi_a", which predicts better there.""",
+    )
+    local_step: str | LocalStep = parameter(
+        default="auto",
+        kind='{"auto", "gibbs", "exact"} or LocalStep',
+        words="""A draw of each row's component, or its probabilities. "auto" is "gibbs" with "ssvi_a", where draws help
+        out of poor optima, and "exact" with all others.""",
+    )
+    population_ramp: bool = changed(
+        OpenEndedEstimator,
+        "population_ramp",
+        default=False,
+        words="""Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once. With
+        many features this starves components that begin with few rows.""",
+    )
+
+    nouns = ("Clusters", "cluster", "feature")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
+        """Fit a mixture to rows x features, from a fresh start.
+
+        Rows `X_val` are scored as the fit goes on (`scores_`); see also `early_stopping`.
+        """
+        with unchanged_on_error(self):
+            rows = self._rows(X, reset=True)
+            validation = None if X_val is None else self._rows(X_val, reset=False)
+            self._fit_rows(rows, Given(make_seed(self.random_state), X, y, validation))
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
+
+        Every row counts as a new one, unless `total_samples` tells how many there are.
+        """
+        first = not self.__sklearn_is_fitted__()
+        with unchanged_on_error(self):
+            self._run_further(self._rows(X, reset=first), first=first)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, *, X_val: Any = None) -> Any:
+        """Fit, then return the same rows' components."""
+        return self.fit(X, y, X_val=X_val).predict(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return each row's most probable component."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability of a row."""
+        return float(self.score_samples(X).mean())
+
+    @property
+    def weights_(self) -> Array:
+        """E_q[pi]."""
+        check_is_fitted(self)
+        weights: Array = self._mixture().mean_weights(self._state.estimate)
+        return weights
+
+    def component_weights(self, X: Any) -> Array:
+        """Return what `predict_proba` does."""
+        return self.predict_proba(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each component given each row, rows x K."""
+        raise NotImplementedError
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log probability of each row."""
+        raise NotImplementedError
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Check parameters and data; return the rows in the form that steps take."""
+        raise NotImplementedError
+
+    def _fit_rows(self, rows: Any, given: Given) -> None:
+        """Fit to rows that were checked."""
+        self._run(rows, given)
+
+    def _mixture(self) -> Any:
+        """Return the model, which knows `mean_weights` and `rows_held`."""
+        return self._model()
+
+    def _held(self) -> Array:
+        held: Array = self._mixture().rows_held(self._state.estimate)
+        return held
+
+    def _fit_step(self, data: Any, plan: Plan) -> LocalStep:
+        return self._local_step(plan.global_step)
+
+    def _stream_step(self, data: Any) -> LocalStep:
+        return self._local_step(self._global_step())
+
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        if self.global_step != "auto":
+            return super()._global_step(whole_steps)
+        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
+
+    def _local_step(self, global_step: GlobalStep) -> LocalStep:
+        auto = "gibbs" if isinstance(global_step, SsviA) else "exact"
+        return make_local_step(auto if self.local_step == "auto" else self.local_step, self.name)
