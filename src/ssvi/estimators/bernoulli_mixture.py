@@ -20,6 +20,7 @@ from ssvi.estimators.parameters import changed, optional, parameter, with_parame
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given
 from ssvi.evaluation.mixtures import averaged_log_predictive
+from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.models.bernoulli_mixture import BernoulliMixture as Model
 from ssvi.numerics.random import derive_keys
@@ -66,6 +67,14 @@ class BernoulliMixture(MixtureEstimator):
         words="""Values above it are ones, all others zeros (0 leaves binary data as it is). None: the data must be
         binary.""",
         check=optional(lambda name, value: require(name, value, lambda v: -np.inf < v < np.inf, "a number, or None")),
+    )
+    global_step: str | GlobalStep = changed(
+        MixtureEstimator,
+        "global_step",
+        default="auto",
+        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows: its
+        intervals have the truth more often than those of the others, and it takes about twice as long as "ssvi_a". By
+        minibatches "auto" is "ssvi_a", which predicts better there.""",
     )
     max_iter: int | None = changed(
         MixtureEstimator,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 from sklearn.base import DensityMixin
@@ -26,9 +27,8 @@ class MixtureEstimator(DensityMixin, OpenEndedEstimator):
     global_step: str | GlobalStep = parameter(
         default="auto",
         kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
-        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows: its
-        intervals have the truth more often than those of the others, and it takes about twice as long as "ssvi_a". By
-        minibatches "auto" is "ssvi_a", which predicts better there.""",
+        words="""How q of weights and components is updated. "auto" is "ssvi" where every step sees all rows, and
+        "ssvi_a" by minibatches.""",
     )
     local_step: str | LocalStep = parameter(
         default="auto",
@@ -91,17 +91,17 @@ class MixtureEstimator(DensityMixin, OpenEndedEstimator):
         """Return what `predict_proba` does."""
         return self.predict_proba(X)
 
+    @abstractmethod
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each component given each row, rows x K."""
-        raise NotImplementedError
 
+    @abstractmethod
     def score_samples(self, X: Any) -> Array:
         """Return the log probability of each row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rows(self, X: Any, *, reset: bool) -> Any:
         """Check parameters and data; return the rows in the form that steps take."""
-        raise NotImplementedError
 
     def _fit_rows(self, rows: Any, given: Given) -> None:
         """Fit to rows that were checked."""

@@ -24,9 +24,8 @@ class RowStore(Store):
 
     def __init__(self, block: Block, lam: Array, average: Array | None = None) -> None:
         self._block = block
-        flat = [None if array is None else np.array(array, order="C").reshape(len(lam), -1) for array in (lam, average)]
-        assert flat[0] is not None
-        self._rows = PutOff(flat[0], _flat(block.prior, block.shape), flat[1])
+        mean = None if average is None else np.array(average, order="C").reshape(len(lam), -1)
+        self._rows = PutOff(np.array(lam, order="C").reshape(len(lam), -1), _flat(block.prior, block.shape), mean)
         self._chosen, self._current, self._view = np.arange(0), lam[:0], View(lam[:0])
         self._finite = True
 
