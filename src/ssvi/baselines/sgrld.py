@@ -87,6 +87,10 @@ class Sgrld(Steps):
 
     name: ClassVar[str] = "sgrld"
 
+    def __post_init__(self) -> None:
+        if np.ndim(self.model.eta):
+            raise ValueError("SGRLD takes one eta for all words and topics: give the model a number.")
+
     def init(self, seed: int) -> State:
         """Return the state before the first step: nearly uniform topics, theta at its prior mean, eta."""
         start = self.model.init(np.random.default_rng(derive_key(seed, "init")))["topics"]
@@ -116,7 +120,7 @@ class Sgrld(Steps):
         moved = np.empty_like(theta)
 
         def move(rows: slice) -> None:
-            langevin(theta[rows], counts[rows], self.model.eta, step_size, keys[rows], moved[rows])
+            langevin(theta[rows], counts[rows], float(self.model.eta), step_size, keys[rows], moved[rows])
 
         run_all(self.backend.workers.each, move, row_tasks(theta.shape))
         return moved

@@ -43,8 +43,8 @@ class LDA(Model):
         V.
     alpha : (K,)
         The prior of topic weights, or the start of it.
-    eta : float
-        The prior of word probabilities.
+    eta : float, (V,) or (K, V)
+        The prior of word probabilities: one number, or one for each word, or for each word in each topic.
     alpha_rule : {None, "shape", "symmetric", "asymmetric"}
         How alpha is learned: not at all; its shape, half way, with its sum kept (`learn`); or by maximum likelihood,
         equal for all topics or not (Minka's fixed point).
@@ -53,7 +53,7 @@ class LDA(Model):
 
     n_words: int
     alpha: Array
-    eta: float
+    eta: float | Array
     alpha_rule: str | None = None
 
     name = "lda"
@@ -102,11 +102,20 @@ class LDA(Model):
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""
-        return {"topics": Block(Dirichlet(), np.full((1, 1), self.eta), (self.n_topics, self.n_words))}
+        return {"topics": Block(Dirichlet(), self._prior, (self.n_topics, self.n_words))}
+
+    @property
+    def _prior(self) -> Array:
+        """Eta, in a shape that broadcasts to topics x words."""
+        return np.atleast_2d(np.asarray(self.eta, dtype=float))
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
-        """Return lambda near 1, a little different everywhere (Hoffman et al. 2010)."""
-        return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words))}
+        """Return lambda near 1, a little different everywhere (Hoffman et al. 2010); more where a topic has more eta.
+
+        Without that, topics would begin where chance has them, whatever their priors say.
+        """
+        lean = self._prior - self._prior.min(axis=0)
+        return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words)) + lean}
 
     def mean_topics(self, parameters: Mapping[str, Array]) -> Array:
         """Return E_q[beta], topics x words; rows sum to 1."""
@@ -128,7 +137,11 @@ class LDA(Model):
         self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], Documents]:
         """Draw topics, then n documents of Poisson(length) words each."""
-        topics = values["topics"] if values else rng.dirichlet(np.full(self.n_words, self.eta), self.n_topics)
+        if values:
+            topics = values["topics"]
+        else:
+            rows = np.broadcast_to(self._prior, (self.n_topics, self.n_words))
+            topics = np.array([rng.dirichlet(row) for row in rows])
         counts = np.zeros((n, self.n_words), dtype=np.int64)
         for d in range(n):
             mixture = rng.dirichlet(self.alpha) @ topics
