@@ -110,7 +110,7 @@ class WordsEstimator(_Found, StochasticEstimator):
             The names of X's columns.
 
         """
-        if vocabulary is not None and hasattr(X, "columns"):
+        if vocabulary is not None and _has_names(X):
             raise ValueError("X is a data frame with names of its own: leave out `vocabulary`.")
         if reset:
             self.__dict__.pop("vocabulary_", None)
@@ -167,7 +167,7 @@ class WordsEstimator(_Found, StochasticEstimator):
             self._add_columns(found - width, None)
         elif names is not None and learn:
             self.vocabulary_ = _as_array(names)
-        return put_into_columns(X, np.arange(found), max(width, found))
+        return X if found >= width else put_into_columns(X, np.arange(found), width)
 
     def _add_columns(self, count: int, names: Sequence[str] | None) -> None:
         """Let the model have further columns; lambda follows in `_take_in_new_words`."""
@@ -219,6 +219,11 @@ class WordsEstimator(_Found, StochasticEstimator):
         random = self._state.parameters[BLOCK]
         lam = taken_over(start.topics, places, model, random, float(data.lengths().sum()))
         self._state = replace(self._state, parameters={BLOCK: lam})
+
+
+def _has_names(X: Any) -> bool:
+    """Tell whether this is a data frame whose columns have names."""
+    return any(isinstance(name, str) for name in getattr(X, "columns", ()))
 
 
 def _as_array(names: Sequence[str]) -> npt.NDArray[np.object_]:

@@ -58,7 +58,6 @@ def taken_over(lam: Array, places: npt.NDArray[np.int64], model: LDA, start: Arr
     prior = np.broadcast_to(model.blocks()[BLOCK].prior, start.shape)[:n_topics]
     known, result = places >= 0, start.copy()
     old = lam[largest][:, places[known]]
-    old = old * min(1.0, n_tokens / old.sum())
-    result[:n_topics, known] = np.maximum(old, prior[:, known])
+    result[:n_topics, known] = np.maximum(old * min(1.0, n_tokens / old.sum()), prior[:, known])
     result[:n_topics, ~known] = unseen(old, prior[:, ~known])
     return result
