@@ -259,9 +259,18 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         # A table of single-precision counts gets single-precision weights.
         return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
 
-    def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True, **options: Any) -> Array:
-        """Fit, with the options of `fit`, then return the same documents' topic weights."""
-        return self.fit(X, y, **options).transform(X, normalize=normalize)
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        X_val: Any = None,
+        vocabulary: Sequence[str] | None = None,
+        start: Any = None,
+        normalize: bool = True,
+    ) -> Array:
+        """Fit, then return the same documents' topic weights."""
+        return self.fit(X, y, X_val=X_val, vocabulary=vocabulary, start=start).transform(X, normalize=normalize)
 
     def held_out(self, X: Any) -> HeldOut:
         """Return the log probability of half of each document's words given the other half (document completion).
