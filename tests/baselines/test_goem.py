@@ -100,8 +100,8 @@ def test_without_averaging_the_estimate_is_the_last(boosted):
 def test_a_boosted_chain_samples_the_conditional():
     """With steps so small that the topics stay, 4,000 copies of a document have their exact expected counts.
 
-    Each copy's counts of its last sweep are one draw (of at most 2 tokens a word, so of a variance of at most 1), nearly
-    free of their start after 20 sweeps: 9 comparisons at 5 standard errors, a chance of failing under 6e-6.
+    Each copy's counts of its last sweep are one draw (of at most 2 tokens a word, so of a variance of at most 1),
+    nearly free of their start after 20 sweeps: 9 comparisons at 5 standard errors, a chance of failing under 6e-6.
     """
     model = LDA(3, np.array([0.3, 0.5, 0.2]), 0.1)
     lam = np.array([[5.0, 1.0, 1.0], [1.0, 4.0, 2.0], [1.0, 1.0, 3.0]])

@@ -163,8 +163,8 @@ def gibbs_dense(
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
     `sweeps` sweeps, unless they have no rows, and `tables` with what the last sweep says of alpha (`count_tables`).
     The first sweep draws each token given those before it. `chains`, unless it is empty, receives the topic of each
-    token after the last sweep, document after document; a shard that `goes_on` begins with what is there. Rows of `weights`, and `alpha`, are a whole number of
-    vectors, 0 past the last topic.
+    token after the last sweep, document after document; a shard that `goes_on` begins with what is there. Rows of
+    `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
     """
     n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
     lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
