@@ -32,6 +32,7 @@ from ssvi.evaluation import document_completion
 from ssvi.experiments import corpora
 from ssvi.experiments.curves import Curve, score_at, seconds_to
 from ssvi.experiments.table import markdown, select
+from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 
 _SSVI, _TOMOTOPY = "SSVI", Tomotopy.name
@@ -41,11 +42,34 @@ _ESTIMATORS: dict[str, dict[str, Any]] = {
     "SSVI-A": {"global_step": "ssvi_a"},
     "mean-field": {"global_step": "mean_field", "local_step": "mean_field"},
 }
-_SAMPLERS: dict[str, Callable[[LDA, int, Threads], Sgrld | Goem]] = {
-    "SGRLD, steps 0.01": lambda model, n, backend: Sgrld(model, n, langevin_schedule(0.01), backend=backend),
-    "SGRLD, steps 0.001": lambda model, n, backend: Sgrld(model, n, langevin_schedule(0.001), backend=backend),
-    "G-OEM": lambda model, n, backend: Goem(model, n, backend=backend),
-    "G-OEM, boosted": lambda model, n, backend: Goem(model, n, boosted=True, backend=backend),
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A setting of SGRLD or G-OEM, and the documents of its minibatches (None: as estimators have it)."""
+
+    make: Callable[[LDA, int, Threads], Sgrld | Goem]
+    minibatch: int | None = None
+
+
+def _sgrld(first: float) -> Sampler:
+    """Return SGRLD with steps that begin with this size."""
+    return Sampler(lambda model, n, backend: Sgrld(model, n, langevin_schedule(first), backend=backend))
+
+
+def _goem(minibatch: int | None = None, **settings: Any) -> Sampler:
+    """Return G-OEM, with the average that did best in trials."""
+    return Sampler(lambda model, n, backend: Goem(model, n, averaging=4.0, backend=backend, **settings), minibatch)
+
+
+# What is best depends on eta: SGRLD wants larger steps with larger eta, and G-OEM smaller minibatches.
+_SAMPLERS = {
+    "SGRLD, steps 0.01": _sgrld(0.01),
+    "SGRLD, steps 0.03": _sgrld(0.03),
+    "SGRLD, steps 0.1": _sgrld(0.1),
+    "G-OEM": _goem(100),
+    "G-OEM, 10 sweeps": _goem(local_step=Gibbs(sweeps=10, kept=5)),
+    "G-OEM, boosted": _goem(boosted=True),
 }
 _METHODS = (*_ESTIMATORS, *_SAMPLERS, _TOMOTOPY)
 _STOPS = (0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 25, 30, 40, 50, 60, 80, 100)  # as far as there is time
@@ -94,8 +118,9 @@ class Comparison:
         documents = self.corpus.train
         model = LDA(documents.n_words, np.full(self.options.topics, ALPHA), self.eta)
         backend = Threads(self.options.threads)
-        steps = _SAMPLERS[name](model, len(documents), backend)
-        size = min(self.options.batch_size, max(1, len(documents) // 20))
+        sampler = _SAMPLERS[name]
+        steps = sampler.make(model, len(documents), backend)
+        size = min(sampler.minibatch or min(max(len(documents) // 20, 128), 1_000), len(documents))
 
         def fit(callback: engine.Callback) -> None:
             start, passes = steps.init(self.seed), int(max(_STOPS))
@@ -242,7 +267,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--passes", type=float, nargs="+", default=[2, 4, 8, 12, 20], help="of SSVI, to compare at")
     parser.add_argument("--methods", nargs="+", choices=_METHODS, default=list(_METHODS), help="SSVI is always there")
-    parser.add_argument("--batch-size", type=int, default=1_000, help="the largest of SGRLD and G-OEM")
     parser.add_argument("--long", action="store_true", help="with 1,000 iterations of tomotopy and 100 passes of SSVI")
     options = parser.parse_args()
     options.methods = [name for name in _METHODS if name in (_SSVI, *options.methods)]
