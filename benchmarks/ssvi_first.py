@@ -58,11 +58,13 @@ def _sgrld(first: float) -> Sampler:
 
 
 def _goem(minibatch: int | None = None, **settings: Any) -> Sampler:
-    """Return G-OEM, with the average that did best in trials."""
+    """Return G-OEM, with an average that did better than weights in proportion to t in trials on Wikipedia."""
     return Sampler(lambda model, n, backend: Goem(model, n, averaging=4.0, backend=backend, **settings), minibatch)
 
 
-# What is best depends on eta: SGRLD wants larger steps with larger eta, and G-OEM smaller minibatches.
+# From trials with one seed on up to 5,000 documents and 20 topics, scored on test documents, which favours these methods.
+# No setting was best everywhere: SGRLD mostly wanted larger steps with larger eta (0.3 was ahead of 0.1 only in the first
+# passes over NIPS with eta = 0.5, and 0.001 far behind). The boosted form was not tuned.
 _SAMPLERS = {
     "SGRLD, steps 0.01": _sgrld(0.01),
     "SGRLD, steps 0.03": _sgrld(0.03),
