@@ -62,9 +62,9 @@ def _goem(minibatch: int | None = None, **settings: Any) -> Sampler:
     return Sampler(lambda model, n, backend: Goem(model, n, averaging=4.0, backend=backend, **settings), minibatch)
 
 
-# From trials with one seed on up to 5,000 documents and 20 topics, scored on test documents, which favours these methods.
-# No setting was best everywhere: SGRLD mostly wanted larger steps with larger eta (0.3 was ahead of 0.1 only in the first
-# passes over NIPS with eta = 0.5, and 0.001 far behind). The boosted form was not tuned.
+# From trials with one seed on up to 5,000 documents and 20 topics, scored on test documents, which favours these
+# methods. None was best everywhere: SGRLD mostly wanted larger steps with larger eta (0.3 was ahead of 0.1 only in
+# the first passes over NIPS with eta = 0.5, and 0.001 far behind). The boosted form was not tuned.
 _SAMPLERS = {
     "SGRLD, steps 0.01": _sgrld(0.01),
     "SGRLD, steps 0.03": _sgrld(0.03),
