@@ -13,9 +13,16 @@ from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
 from ssvi.typing import Array
 
+SMALLEST_ETA, LARGEST_ETA = 1e-6, 1e6  # of one that is learned
+_LEAST_CURVATURE = 0.02  # of the likelihood of log eta, for each table: a minibatch may by chance have none
+
 # Local steps are in single precision, and floors on the weights of words must stay below what alpha brings
 # (docs/design.md): from here to there they do as they should.
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
+
+
+USUAL_ALPHA_RULE = "symmetric"
+"""What it means to learn alpha, where nobody says how."""
 
 
 def is_usable_alpha(alpha: Array) -> bool:
@@ -44,10 +51,12 @@ class LDA(Model):
     alpha : (K,)
         The prior of topic weights, or the start of it.
     eta : float
-        The prior of word probabilities.
+        The prior of word probabilities, or the start of it.
     alpha_rule : {None, "shape", "symmetric", "asymmetric"}
         How alpha is learned: not at all; its shape, half way, with its sum kept (`learn`); or by maximum likelihood,
         equal for all topics or not (Minka's fixed point).
+    learns_eta : bool
+        Whether eta is learned, by maximum likelihood.
 
     """
 
@@ -55,6 +64,7 @@ class LDA(Model):
     alpha: Array
     eta: float
     alpha_rule: str | None = None
+    learns_eta: bool = False
 
     name = "lda"
 
@@ -72,33 +82,59 @@ class LDA(Model):
         return len(self.alpha)
 
     def hyperparameters(self) -> Mapping[str, Array]:
-        """Return alpha, if it is learned."""
-        return {} if self.alpha_rule is None else {"alpha": np.asarray(self.alpha, dtype=float)}
+        """Return alpha and eta, those of them that are learned."""
+        learned = {} if self.alpha_rule is None else {"alpha": np.asarray(self.alpha, dtype=float)}
+        return learned | {"eta": np.array(float(self.eta))} if self.learns_eta else learned
 
     def at(self, hyperparameters: Mapping[str, Array]) -> LDA:
-        """Return the model with a learned alpha."""
-        return replace(self, alpha=hyperparameters["alpha"]) if hyperparameters else self
+        """Return the model with a learned alpha and eta."""
+        eta = float(hyperparameters["eta"]) if "eta" in hyperparameters else self.eta
+        return replace(self, alpha=hyperparameters.get("alpha", self.alpha), eta=eta) if hyperparameters else self
 
     def learn(
-        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float
-    ) -> Mapping[str, Array] | None:
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
+    ) -> Mapping[str, Array]:
+        """Return alpha and eta, those of them that are learned, after a step of size rho.
+
+        eta waits for the end of the first sweep: until then topics are too alike to tell.
+        """
+        learned = {} if self.alpha_rule is None else {"alpha": self._next_alpha(result, step_size)}
+        if not self.learns_eta:
+            return learned
+        eta = self.eta if sweeps < 1.0 else self._next_eta(result, step_size)
+        return learned | {"eta": np.array(float(eta))}
+
+    def _next_eta(self, result: LocalResult, step_size: float) -> float:
+        """Return eta after a share rho of Newton's step in log eta.
+
+        Tokens of a topic come in tables, all of one word, as of a Polya urn: tables less their expected number are the
+        slope of the likelihood of a minibatch's words given their topics (see `count_word_tables` for the four sums).
+        """
+        tables, squares, expected, expected_squares = result.eta_hat["word_tables"] * result.scale
+        curvature = (expected - expected_squares) - (tables - squares)
+        if not expected > 0:  # a minibatch of empty documents
+            return self.eta
+        step = np.clip((tables - expected) / max(curvature, _LEAST_CURVATURE * expected), -1.0, 1.0)
+        return float(np.clip(self.eta * np.exp(step_size * step), SMALLEST_ETA, LARGEST_ETA))
+
+    def _next_alpha(self, result: LocalResult, step_size: float) -> Array:
         """Return alpha, moved by a share rho towards what the documents of a minibatch say of it.
 
         Their expected numbers of tables T_k, and L, the sum of psi(n_d + sum alpha) - psi(sum alpha) over documents,
         make Minka's fixed point alpha_k = T_k / L. What predicts best is another alpha than the most probable one: that
         is small, and lets rare topics die. "shape" keeps the sum, and goes half way from equal weights to T's.
         """
-        if self.alpha_rule is None:
-            return None
         *tables, lengths = result.eta_hat["tables"]
+        alpha = np.asarray(self.alpha, dtype=float)
         if not lengths > 0:  # a minibatch of empty documents
-            return None
-        target, alpha = np.array(tables) / lengths, np.asarray(self.alpha, dtype=float)
+            return alpha
+        target = np.array(tables) / lengths
         if self.alpha_rule == "symmetric":
             target = np.full_like(alpha, target.mean())
         elif self.alpha_rule == "shape":
             target = alpha.sum() * (0.5 * target / target.sum() + 0.5 / len(alpha))
-        return {"alpha": np.clip(alpha + step_size * (target - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)}
+        moved: Array = np.clip(alpha + step_size * (target - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
+        return moved
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""
