@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import weakref
@@ -17,13 +18,15 @@ from ssvi.backends.threads import Threads
 from ssvi.batches.minibatches import minibatches
 from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
-from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
+from ssvi.local_steps.base import Batch, LocalStep, Part
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
-from ssvi.states import check_state
+from ssvi.states import check_hyperparameters, check_state
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
+
+_LONGER = 1.2  # how many times as many steps, until a stream of unknown length counts as seen once more
 
 
 class FitError(RuntimeError):
@@ -186,10 +189,12 @@ class Fit:
 
     def __init__(self, problem: Problem, state: State) -> None:
         check_state(problem.model.blocks(), state)
+        check_hyperparameters(problem.model, state)
         self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
         self._model = problem.model.at(state.hyperparameters)
-        self._hyperparameters = state.hyperparameters
+        self._hyperparameters = {**problem.model.hyperparameters(), **state.hyperparameters}
+        self._priors = {name: block.prior for name, block in self._model.blocks().items()}
         axes, rule = problem.local_step.partial_blocks, problem.global_step
         self._stores = {
             name: make_store(
@@ -222,7 +227,10 @@ class Fit:
             guarded += store.advance(update, Statistics(result.eta_hat[name], scale))
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
-        self._learn(views, replace(result, scale=scale), step_size)
+        learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, clock.sweeps))
+        if ends_sweep(number, self._seen, clock):
+            learned |= self._model.learn_priors(lambda name: self._stores[name].lam())
+        self._take(learned)
         self._number, self._seen = number, seen
         return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
 
@@ -234,14 +242,16 @@ class Fit:
             for name, store in self._stores.items()
         }
 
-    def _learn(self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float) -> None:
-        """Let the model learn its hyperparameters, and take the priors that follow from them."""
-        learned = self._model.learn(views, result, step_size)
-        if learned is None:
+    def _take(self, learned: Mapping[str, Array]) -> None:
+        """Take hyperparameters that the model has learned, and the priors that follow from them."""
+        if not learned:
             return
-        self._hyperparameters, self._model = learned, self._problem.model.at(learned)
+        self._hyperparameters = {**self._hyperparameters, **learned}
+        self._model = self._problem.model.at(self._hyperparameters)
         for name, block in self._model.blocks().items():
-            self._stores[name].set_prior(block.prior)
+            if not np.array_equal(block.prior, self._priors[name]):  # else what was put off can wait
+                self._stores[name].set_prior(block.prior)
+                self._priors[name] = block.prior
 
     def state(self) -> State:
         """Return the present state. Its arrays are made when they are looked at, or when the fit goes on without it."""
@@ -364,6 +374,13 @@ def prior_bound(model: Model, parameters: Mapping[str, Array]) -> float:
         prior = np.broadcast_to(block.prior, block.shape)
         total += float(block.family.negative_divergence(parameters[name], prior).sum())
     return total
+
+
+def ends_sweep(number: int, seen_before: int, clock: Clock) -> bool:
+    """Tell whether a step ends a sweep. A stream of unknown length has longer and longer ones, by a fifth each."""
+    if clock.population is None:
+        return number > 1 and int(math.log(number, _LONGER)) > int(math.log(number - 1, _LONGER))
+    return clock.documents_seen // clock.population > seen_before // clock.population
 
 
 def _represented(problem: Problem, seen: int) -> float:

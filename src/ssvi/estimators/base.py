@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
 from ssvi.progress import Progress
 from ssvi.schedules import Schedule
+
+M = TypeVar("M", bound=Model)
 
 
 class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
@@ -85,6 +87,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     @abstractmethod
     def _model(self) -> Model:
         """Return the model of a fit under way."""
+
+    def _with_learned(self, model: M) -> M:
+        """Return a model with what the fit has learned so far of its hyperparameters."""
+        return cast(M, model.at(self._state.hyperparameters)) if self.__sklearn_is_fitted__() else model
 
     @abstractmethod
     def _score(self, data: Any) -> float:

@@ -12,7 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import is_integer, require, require_count, require_not_negative
+from ssvi.checks import is_auto, is_integer, require, require_count, require_not_negative
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import (
@@ -31,7 +31,7 @@ from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha, usual_alpha
+from ssvi.models.lda import ALPHA_RULES, LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha, usual_alpha
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -86,17 +86,19 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     )
     doc_topic_prior: float | Sequence[float] | str | None = parameter(
         default=None,
-        kind='float, array of K floats, {"symmetric", "asymmetric"}, optional',
-        words="""alpha, the Dirichlet prior of a document's topic weights; (K / 50)^-0.5 / 10 by default, which is 0.1
-        for 50 topics. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each other, and
-        predicts worse: docs/experiments/lda.md.) By name it is learned in the fit, by maximum likelihood, one number
-        for all topics or one for each.""",
+        kind='float, array of K floats, {"auto", "symmetric", "asymmetric"}, optional',
+        words="""alpha, the Dirichlet prior of a document's topic weights. By default ("auto") it begins as
+        (K / 50)^-0.5 / 10, which is 0.1 for 50 topics, and from the sixth pass on goes half way to what the documents
+        say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each other, and
+        predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood from the
+        first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
     )
-    topic_word_prior: float | Sequence[float] | npt.NDArray[Any] | None = parameter(
+    topic_word_prior: float | str | Sequence[float] | npt.NDArray[Any] | None = parameter(
         default=None,
-        kind="float, array of V or K x V floats, optional",
+        kind='float, array of V or K x V floats, "auto", optional',
         words="""eta, the Dirichlet prior of a topic's word probabilities: for all words, for each word, or for each
-        word in each topic; 1 / K by default. See also `seed_words`.""",
+        word in each topic; 1 / K by default. "auto" learns one number in the fit, from there on
+        (docs/hyperparameters.md). See also `seed_words`.""",
     )
     global_step: str | GlobalStep = parameter(
         default="ssvi",
@@ -178,6 +180,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     _largest_batch: ClassVar[int] = 4_000
     _learned: str | None = None  # how alpha is learned; files of earlier versions do not say
+    _learns_eta: bool = False
 
     name = LDA.name
     nouns = ("Topics", "topic", "word")
@@ -189,6 +192,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "local_step_",
         "_n_words",
         "_learned",
+        "_learns_eta",
         "perplexity_history_",
     )
 
@@ -219,7 +223,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             self.__dict__.pop("perplexity_history_", None)
             begin = None if start is None else Start.of(start)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation, start=begin))
-            self.doc_topic_prior_ = self._model().alpha
+            self._note_priors()
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, vocabulary: Sequence[str] | None = None, start: Any = None) -> Self:
@@ -237,8 +241,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             if not first:
                 self._take_in_new_words()
             self._run_further(documents, first=first, start=None if start is None else Start.of(start))
-            self.doc_topic_prior_ = self._model().alpha
+            self._note_priors()
         return self
+
+    def _note_priors(self) -> None:
+        """Show the priors as the fit has left them."""
+        model = self._model()
+        self.doc_topic_prior_, self.topic_word_prior_ = model.alpha, model.eta
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
         """Return each document's topic weights given the topics E_q[beta], documents x topics.
@@ -371,31 +380,34 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if alpha.shape != (self.n_components,) or not is_usable_alpha(alpha):
             raise ValueError(
                 f"doc_topic_prior must be a positive number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g}, or "
-                f"{self.n_components} of them (one for each topic), or 'symmetric' or 'asymmetric' to learn it, "
-                f"not {self.doc_topic_prior!r}."
+                f"{self.n_components} of them (one for each topic), or 'auto', 'symmetric' or 'asymmetric' to learn "
+                f"it, not {self.doc_topic_prior!r}."
             )
         return alpha
 
     def _alpha_rule(self) -> str | None:
         """Return how alpha is learned, if it is."""
-        choice = self.doc_topic_prior
-        return choice if isinstance(choice, str) and choice in ("symmetric", "asymmetric") else None
+        choice = "auto" if self.doc_topic_prior is None else self.doc_topic_prior
+        return choice if isinstance(choice, str) and choice in ALPHA_RULES else None
+
+    def _is_eta_learned(self) -> bool:
+        return is_auto(self.topic_word_prior)
 
     def _eta(self) -> float | Array:
-        """Return eta."""
-        given = 1.0 / self.n_components if self.topic_word_prior is None else self.topic_word_prior
-        return self._word_prior(given, self.n_components)
+        """Return eta, or the start of one that is learned."""
+        is_usual = self.topic_word_prior is None or self._is_eta_learned()
+        return self._word_prior(1.0 / self.n_components if is_usual else self.topic_word_prior, self.n_components)
 
     def _wanted(self) -> dict[str, Any]:
         return {
             "n_components": int(self.n_components),
             "doc_topic_prior": self._alpha_rule() or self._alpha(),
-            "topic_word_prior": self._eta(),
+            "topic_word_prior": "auto" if self._is_eta_learned() else self._eta(),
         }
 
     def _fix_model(self, data: Documents) -> None:
         self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), self._eta()
-        self._learned = self._alpha_rule()
+        self._learned, self._learns_eta = self._alpha_rule(), self._is_eta_learned()
         self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
         self._n_words = data.n_words
 
@@ -404,7 +416,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return {
             "n_components": len(self.doc_topic_prior_),
             "doc_topic_prior": self._learned or self.doc_topic_prior_,
-            "topic_word_prior": self.topic_word_prior_,
+            "topic_word_prior": "auto" if self._learns_eta else self.topic_word_prior_,
         }
 
     def _decay_for(self, rows: int) -> float | None:
@@ -419,8 +431,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return float(data.lengths().mean())
 
     def _model(self) -> LDA:
-        model = LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned)
-        return model.at(self._state.hyperparameters) if self.__sklearn_is_fitted__() else model
+        return self._with_learned(
+            LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned, self._learns_eta)
+        )
 
     def _local_step(self, documents: Documents, **options: int) -> LocalStep:
         """Return the local step; `options` are for one that is given by name."""

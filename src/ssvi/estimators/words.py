@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import require_flag, require_positive
+from ssvi.checks import is_auto, require_flag, require_positive
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import check_data, check_same
 from ssvi.estimators.columns import check_names, places_of, put_into_columns
@@ -201,6 +201,10 @@ class WordsEstimator(_Found, StochasticEstimator):
         eta = check_topic_word_prior(given, n_topics, getattr(self, "n_features_in_", None))
         if self.seed_words is None:
             return eta
+        if is_auto(getattr(self, "topic_word_prior", None)):
+            raise ValueError(
+                'topic_word_prior="auto" learns one number, and seed_words give many: leave out one of them.'
+            )
         shape, may_come = (n_topics, int(self.n_features_in_)), self.grow_vocabulary
         return seeded_prior(eta, self.seed_words, self.seed_strength, shape, self._names(), may_come=may_come)
 
