@@ -262,6 +262,13 @@ class TestSeededTopics:
         with pytest.raises(ValueError, match=message):
             _lda(seed_words=seeds).fit(FRAME)
 
+    def test_an_eta_that_is_learned_is_one_for_all_words(self):
+        with pytest.raises(ValueError, match="learns one number, and seed_words give many"):
+            _lda(seed_words={0: ["w1"]}, topic_word_prior="auto").fit(FRAME)
+        model = _growing(topic_word_prior="auto").partial_fit(FRAME.iloc[:, :40]).partial_fit(FRAME)
+        assert model.components_.shape == (4, 60)
+        assert model.topic_word_prior_ != 0.25  # where it began
+
     def test_words_need_names(self):
         with pytest.raises(ValueError, match="seed_words has the word 'w1', and the columns have no names"):
             _lda(seed_words={0: ["w1"]}).fit(COUNTS)
