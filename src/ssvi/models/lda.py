@@ -94,10 +94,12 @@ class LDA(Model):
     def learn(
         self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
     ) -> Mapping[str, Array]:
-        """Return alpha and eta, those of them that are learned, after a step of size rho.
+        """Return alpha and eta, those of them that are learned.
 
-        eta waits for the end of the first sweep: until then topics are too alike to tell.
+        Their steps are of size rho^0.5, ahead of lambda's: a minibatch says much of a few numbers. eta waits for the
+        end of the first sweep: until then topics are too alike to tell.
         """
+        step_size = step_size if self.alpha_rule == "shape" else step_size**0.5
         learned = {} if self.alpha_rule is None else {"alpha": self._next_alpha(result, step_size)}
         if not self.learns_eta:
             return learned
@@ -105,7 +107,7 @@ class LDA(Model):
         return learned | {"eta": np.array(float(eta))}
 
     def _next_eta(self, result: LocalResult, step_size: float) -> float:
-        """Return eta after a share rho of Newton's step in log eta.
+        """Return eta after a share of Newton's step in log eta.
 
         Tokens of a topic come in tables, all of one word, as of a Polya urn: tables less their expected number are the
         slope of the likelihood of a minibatch's words given their topics (see `count_word_tables` for the four sums).
@@ -118,7 +120,7 @@ class LDA(Model):
         return float(np.clip(self.eta * np.exp(step_size * step), SMALLEST_ETA, LARGEST_ETA))
 
     def _next_alpha(self, result: LocalResult, step_size: float) -> Array:
-        """Return alpha, moved by a share rho towards what the documents of a minibatch say of it.
+        """Return alpha, moved by a share towards what the documents of a minibatch say of it.
 
         Their expected numbers of tables T_k, and L, the sum of psi(n_d + sum alpha) - psi(sum alpha) over documents,
         make Minka's fixed point alpha_k = T_k / L. What predicts best is another alpha than the most probable one: that
