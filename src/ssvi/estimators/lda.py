@@ -30,7 +30,15 @@ from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, USUAL_ALPHA_RULE, is_usable_alpha, usual_alpha
+from ssvi.models.lda import (
+    LARGEST_ALPHA,
+    LDA,
+    SMALLEST_ALPHA,
+    USUAL_ALPHA_RULE,
+    is_usable_alpha,
+    starting_alpha,
+    usual_alpha,
+)
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -335,8 +343,9 @@ class LatentDirichletAllocation(
 
     def _alpha(self) -> Array:
         """Return alpha for each topic, or the start of one that is learned."""
-        is_given = self.doc_topic_prior is not None and self._alpha_rule() is None
-        given = self.doc_topic_prior if is_given else usual_alpha(self.n_components)
+        learned = self._alpha_rule() is not None
+        fixed = usual_alpha(self.n_components) if self.doc_topic_prior is None else self.doc_topic_prior
+        given = starting_alpha(self.n_components) if learned else fixed
         try:
             alpha = np.array(given, dtype=float)
         except (TypeError, ValueError):

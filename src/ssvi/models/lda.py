@@ -21,6 +21,11 @@ _LEAST_CURVATURE = 0.02  # of the likelihood of log eta, for each table: a minib
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 
+def starting_alpha(n_topics: int) -> float:
+    """Return where an alpha that is learned starts: high, since topics that are merged early are seldom parted."""
+    return max(10.0 / n_topics, usual_alpha(n_topics))
+
+
 USUAL_ALPHA_RULE = "symmetric"
 """What it means to learn alpha, where nobody says how."""
 
