@@ -54,6 +54,16 @@ class State:
         """What predicts best: the averages, where there are any, else lambda."""
         return self.averages if len(self.averages) else self.parameters
 
+    def with_coordinates(self, block: str, more: Array) -> State:
+        """Return a state in which the distributions of a block have further coordinates, with the lambda given."""
+
+        def longer(arrays: Mapping[str, Array]) -> dict[str, Array]:
+            joined = {block: np.concatenate([arrays[block], more], axis=-1)} if block in arrays else {}
+            return {**arrays, **joined}
+
+        totals = {name: sums + more.sum(axis=-1) if name == block else sums for name, sums in self.totals.items()}
+        return replace(self, parameters=longer(self.parameters), totals=totals, averages=longer(self.averages))
+
     def complete(self) -> State:
         """Return the same state with arrays of its own, whatever the fit that it comes from does next."""
         return replace(self, parameters=dict(self.parameters), averages=dict(self.averages))
@@ -130,6 +140,11 @@ class Problem(Steps):
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
     ramp : bool
         Let N_t grow with the documents seen over the first sweep, N_t = min(documents seen, N), instead of N_t = N.
+    memory : float or None
+        W, for a population that slides: the model is of the last W documents, about. N_t is W at most, and rho is S / W
+        at least. Where it is that, lambda - eta is the sum of the statistics of all documents so far, each of which
+        counts (1 - S / W) times as much with every step that is taken after its own. Averages over the path are of
+        the steps that W documents take. None for a population that does not slide.
 
     """
 
@@ -140,6 +155,7 @@ class Problem(Steps):
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
+    memory: float | None = None
 
     def step(self, state: State, batch: Batch) -> tuple[State, Info]:
         """Take one step of algorithm 1."""
@@ -193,7 +209,8 @@ class Fit:
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size, clock = problem.schedule(number), Clock(seen, problem.population)
+        step_size, weight = _pace(problem, number, len(batch))
+        clock = Clock(seen, problem.population)
         rule = problem.global_step.at(clock)
         views = self._views(batch, rule, number)
         for name, view in views.items():
@@ -201,7 +218,7 @@ class Fit:
         keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
         represented = _represented(problem, seen)
-        scale, weight = result.scale * represented / len(batch), problem.global_step.average_weight(number)
+        scale = result.scale * represented / len(batch)
         update = Update(rule, step_size, clock, problem.backend.workers.each, weight)
         for name, prior in self._model.priors(views).items():
             self._stores[name].set_prior(prior)
@@ -368,9 +385,19 @@ def ends_sweep(number: int, seen_before: int, clock: Clock) -> bool:
 
 def _represented(problem: Problem, seen: int) -> float:
     """Return N_t."""
+    most = float("inf") if problem.memory is None else float(problem.memory)
     if problem.population is None:
-        return float(seen)
-    return float(min(seen, problem.population) if problem.ramp else problem.population)
+        return min(float(seen), most)
+    return min(float(min(seen, problem.population) if problem.ramp else problem.population), most)
+
+
+def _pace(problem: Problem, number: int, size: int) -> tuple[float, float]:
+    """Return rho of a step on so many documents, and what its lambda counts in the average over the path."""
+    step_size, rule = problem.schedule(number), problem.global_step
+    if problem.memory is None:
+        return step_size, rule.average_weight(number)
+    steps = max(1, round(problem.memory / size))  # that the documents of a memory take
+    return max(step_size, min(1.0, size / problem.memory)), rule.average_weight(min(number, steps))
 
 
 def stop_unless_finite(name: str, number: int, lam: Array) -> None:

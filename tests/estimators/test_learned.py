@@ -13,7 +13,7 @@ BINARY = (RNG.random((60, 8)) < np.repeat([[0.1], [0.8]], 30, axis=0)).astype(in
 REAL = np.concatenate([RNG.normal(0.0, 1.0, (40, 2)), RNG.normal(6.0, 1.0, (20, 2))])
 AUTO = [
     (
-        LatentDirichletAllocation(3, doc_topic_prior="auto", topic_word_prior="auto"),
+        LatentDirichletAllocation(3, doc_topic_prior="asymmetric", topic_word_prior="auto"),
         COUNTS,
         ("doc_topic_prior_", "topic_word_prior_"),
     ),
@@ -67,8 +67,8 @@ def test_other_words_are_refused(estimator, data, names):
             type(estimator)(3, **{name[:-1]: "automatic"}).fit(data)
 
 
-def test_auto_is_symmetric_for_topics_and_a_dirichlet_distribution_can_be_learned_too():
-    alpha = LatentDirichletAllocation(3, doc_topic_prior="auto", random_state=0).fit(COUNTS).doc_topic_prior_
+def test_one_alpha_for_all_topics_and_a_dirichlet_distribution_can_be_learned_too():
+    alpha = LatentDirichletAllocation(3, doc_topic_prior="symmetric", random_state=0).fit(COUNTS).doc_topic_prior_
     assert len(set(alpha)) == 1
     finite = GaussianMixture(
         3, weight_concentration_prior="auto", weight_concentration_prior_type="dirichlet_distribution", random_state=0

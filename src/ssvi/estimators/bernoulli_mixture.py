@@ -112,9 +112,9 @@ class BernoulliMixture(MixtureEstimator):
         taken = sum(step <= self._state.step for step in self._snapshot_steps(self._plan(self._n_distinct)))
         self._snapshots = self._snapshots[:taken]  # a fit that stopped early may have gone back to an earlier state
 
-    def _run_further(self, data: Documents, *, first: bool) -> None:
+    def _run_further(self, data: Documents, *, first: bool, start: Any = None) -> None:
         self._snapshots = []  # they are of another state
-        super()._run_further(data, first=first)
+        super()._run_further(data, first=first, start=start)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each component given each row, rows x K, at `weights_` and `means_`."""

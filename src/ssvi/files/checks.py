@@ -15,6 +15,7 @@ import numpy as np
 from ssvi.checks import is_auto
 from ssvi.engine import Info
 from ssvi.files.states import check_state
+from ssvi.models.lda import ALPHA_RULES
 from ssvi.states import check_hyperparameters
 from ssvi.states import check_state as check_domains
 
@@ -134,6 +135,15 @@ def _check_fixed(name: str, value: Any, estimator: Any) -> None:
             raise ValueError(f"the {_shown(parameter)} that it was fitted with is {_shown(given)}")
 
 
+def _check_word_prior(name: str, value: Any, estimator: Any) -> None:
+    """Check eta: a positive number, or one for each word, or for each word in each topic."""
+    shapes = ((estimator.n_features_in_,), (len(estimator.doc_topic_prior_), estimator.n_features_in_))
+    numbers = np.asarray(value)
+    is_array = isinstance(value, np.ndarray) and value.shape in shapes and value.dtype == np.float64
+    if not (is_array and bool(((numbers > 0) & np.isfinite(numbers)).all())) and not _is_positive(value):
+        raise ValueError(f"its {name} is {_shown(value)}, not a positive number, nor one for each word")
+
+
 def _check_snapshots(name: str, value: Any, estimator: Any) -> None:
     size = estimator._fitted["n_components"]
     shapes = ((size,), (size, estimator.n_features_in_))
@@ -173,10 +183,11 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
         ),
         "a row of positive numbers",
     ),
-    **dict.fromkeys(("topic_word_prior_", "inverse_scale_"), _POSITIVE),
+    "topic_word_prior_": _check_word_prior,
+    "inverse_scale_": _POSITIVE,
     "local_step_": _require(lambda value: value in ("gibbs", "mean_field"), "the name of a step"),
     "_n_words": _check_columns,
-    "_learned": _require(lambda value: value in (None, "symmetric", "asymmetric"), "a way to learn alpha, or None"),
+    "_learned": _require(lambda value: value in (None, *ALPHA_RULES), "a way to learn alpha, or None"),
     "_learns_eta": _TRUTH,
     "perplexity_history_": _require(
         lambda value: isinstance(value, list) and all(_is_number(item) and item > 0 for item in value),

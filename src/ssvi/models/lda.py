@@ -21,13 +21,8 @@ _LEAST_CURVATURE = 0.02  # of the likelihood of log eta, for each table: a minib
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 
-def starting_alpha(n_topics: int) -> float:
-    """Return where an alpha that is learned starts: high, since topics that are merged early are seldom parted."""
-    return max(10.0 / n_topics, usual_alpha(n_topics))
-
-
-USUAL_ALPHA_RULE = "symmetric"
-"""What it means to learn alpha, where nobody says how."""
+ALPHA_RULES = ("auto", "symmetric", "asymmetric")
+_ALPHA_WAITS = 5.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 
 
 def is_usable_alpha(alpha: Array) -> bool:
@@ -43,6 +38,16 @@ def usual_alpha(n_topics: int) -> float:
     return float(0.1 * (50.0 / n_topics) ** 0.5)
 
 
+def starting_alpha(n_topics: int, rule: str | None) -> float:
+    """Return where alpha starts, and stays unless there is a rule to learn it by.
+
+    The usual one; and high for an alpha that is to be the most probable: topics that are merged early are seldom
+    parted.
+    """
+    usual = usual_alpha(n_topics)
+    return max(10.0 / n_topics, usual) if rule in ("symmetric", "asymmetric") else usual
+
+
 @dataclass(frozen=True)
 class LDA(Model):
     """beta_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha), z ~ theta_d, w ~ beta_z.
@@ -55,11 +60,12 @@ class LDA(Model):
         V.
     alpha : (K,)
         The prior of topic weights, or the start of it.
-    eta : float
-        The prior of word probabilities, or the start of it.
-    alpha_rule : {None, "shape", "symmetric", "asymmetric"}
-        How alpha is learned: not at all; its shape, half way, with its sum kept (`learn`); or by maximum likelihood,
-        equal for all topics or not (Minka's fixed point).
+    eta : float, (V,) or (K, V)
+        The prior of word probabilities: one number, or one for each word, or for each word in each topic; or the start
+        of one that is learned.
+    alpha_rule : {None, "auto", "symmetric", "asymmetric"}
+        How alpha is learned: not at all; half way, and late (`_wanted_alpha`); or by maximum likelihood, equal for all
+        topics or not.
     learns_eta : bool
         Whether eta is learned, by maximum likelihood.
 
@@ -67,7 +73,7 @@ class LDA(Model):
 
     n_words: int
     alpha: Array
-    eta: float
+    eta: float | Array
     alpha_rule: str | None = None
     learns_eta: bool = False
 
@@ -80,6 +86,8 @@ class LDA(Model):
                 f"alpha must be a number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g} for each topic, "
                 f"not {self.alpha!r}."
             )
+        if self.learns_eta and np.ndim(self.eta):
+            raise ValueError("eta can be learned as one number only, not for each word: give a number, or leave it.")
 
     @property
     def n_topics(self) -> int:
@@ -89,7 +97,7 @@ class LDA(Model):
     def hyperparameters(self) -> Mapping[str, Array]:
         """Return alpha and eta, those of them that are learned."""
         learned = {} if self.alpha_rule is None else {"alpha": np.asarray(self.alpha, dtype=float)}
-        return learned | {"eta": np.array(float(self.eta))} if self.learns_eta else learned
+        return learned | {"eta": np.array(self.eta, dtype=float)} if self.learns_eta else learned
 
     def at(self, hyperparameters: Mapping[str, Array]) -> LDA:
         """Return the model with a learned alpha and eta."""
@@ -101,15 +109,14 @@ class LDA(Model):
     ) -> Mapping[str, Array]:
         """Return alpha and eta, those of them that are learned.
 
-        Their steps are of size rho^0.5, ahead of lambda's: a minibatch says much of a few numbers. eta waits for the
-        end of the first sweep: until then topics are too alike to tell.
+        Steps to the most probable ones are of size rho^0.5, ahead of lambda's: a minibatch says much of a few numbers.
+        eta waits for the end of the first sweep: until then topics are too alike to tell.
         """
-        step_size = step_size if self.alpha_rule == "shape" else step_size**0.5
-        learned = {} if self.alpha_rule is None else {"alpha": self._next_alpha(result, step_size)}
+        learned = {} if self.alpha_rule is None else {"alpha": self._next_alpha(result, step_size, sweeps)}
         if not self.learns_eta:
             return learned
-        eta = self.eta if sweeps < 1.0 else self._next_eta(result, step_size)
-        return learned | {"eta": np.array(float(eta))}
+        eta = self.eta if sweeps < 1.0 else self._next_eta(result, step_size**0.5)
+        return learned | {"eta": np.array(eta, dtype=float)}
 
     def _next_eta(self, result: LocalResult, step_size: float) -> float:
         """Return eta after a share of Newton's step in log eta.
@@ -119,37 +126,58 @@ class LDA(Model):
         """
         tables, squares, expected, expected_squares = result.eta_hat["word_tables"] * result.scale
         curvature = (expected - expected_squares) - (tables - squares)
+        eta = float(np.asarray(self.eta))
         if not expected > 0:  # a minibatch of empty documents
-            return self.eta
+            return eta
         step = np.clip((tables - expected) / max(curvature, _LEAST_CURVATURE * expected), -1.0, 1.0)
-        return float(np.clip(self.eta * np.exp(step_size * step), SMALLEST_ETA, LARGEST_ETA))
+        return float(np.clip(eta * np.exp(step_size * step), SMALLEST_ETA, LARGEST_ETA))
 
-    def _next_alpha(self, result: LocalResult, step_size: float) -> Array:
+    def _next_alpha(self, result: LocalResult, step_size: float, sweeps: float) -> Array:
         """Return alpha, moved by a share towards what the documents of a minibatch say of it.
 
         Their expected numbers of tables T_k, and L, the sum of psi(n_d + sum alpha) - psi(sum alpha) over documents,
-        make Minka's fixed point alpha_k = T_k / L. What predicts best is another alpha than the most probable one: that
-        is small, and lets rare topics die. "shape" keeps the sum, and goes half way from equal weights to T's.
+        make Minka's fixed point alpha_k = T_k / L.
         """
         *tables, lengths = result.eta_hat["tables"]
         alpha = np.asarray(self.alpha, dtype=float)
-        if not lengths > 0:  # a minibatch of empty documents
+        if not lengths > 0 or (self.alpha_rule == "auto" and sweeps <= _ALPHA_WAITS):  # `not`: all may be empty
             return alpha
-        target = np.array(tables) / lengths
-        if self.alpha_rule == "symmetric":
-            target = np.full_like(alpha, target.mean())
-        elif self.alpha_rule == "shape":
-            target = alpha.sum() * (0.5 * target / target.sum() + 0.5 / len(alpha))
-        moved: Array = np.clip(alpha + step_size * (target - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
+        wanted = self._wanted_alpha(np.array(tables) / lengths)
+        share = step_size if self.alpha_rule == "auto" else step_size**0.5
+        moved: Array = np.clip(alpha + share * (wanted - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
         return moved
+
+    def _wanted_alpha(self, most_probable: Array) -> Array:
+        """Return where alpha is to go, given the most probable one for documents and topics as they are.
+
+        "auto" stops half way, since what predicts best is another alpha than the most probable one. That one is small,
+        which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" is the
+        geometric one of the most probable and the usual alpha, and its shape lies half way from equal weights.
+        """
+        mean = most_probable.mean()
+        if self.alpha_rule == "symmetric":
+            return np.full_like(most_probable, mean)
+        if self.alpha_rule == "asymmetric":
+            return most_probable
+        wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * 0.5 * (1.0 + most_probable / mean)
+        return wanted
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""
-        return {"topics": Block(Dirichlet(), np.full((1, 1), self.eta), (self.n_topics, self.n_words))}
+        return {"topics": Block(Dirichlet(), self._prior, (self.n_topics, self.n_words))}
+
+    @property
+    def _prior(self) -> Array:
+        """Eta, in a shape that broadcasts to topics x words."""
+        return np.atleast_2d(np.asarray(self.eta, dtype=float))
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
-        """Return lambda near 1, a little different everywhere (Hoffman et al. 2010)."""
-        return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words))}
+        """Return lambda near 1, a little different everywhere (Hoffman et al. 2010); more where a topic has more eta.
+
+        Without that, topics would begin where chance has them, whatever their priors say.
+        """
+        lean = self._prior - self._prior.min(axis=0)
+        return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words)) + lean}
 
     def mean_topics(self, parameters: Mapping[str, Array]) -> Array:
         """Return E_q[beta], topics x words; rows sum to 1."""
@@ -171,7 +199,11 @@ class LDA(Model):
         self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], Documents]:
         """Draw topics, then n documents of Poisson(length) words each."""
-        topics = values["topics"] if values else rng.dirichlet(np.full(self.n_words, self.eta), self.n_topics)
+        if values:
+            topics = values["topics"]
+        else:
+            rows = np.broadcast_to(self._prior, (self.n_topics, self.n_words))
+            topics = np.array([rng.dirichlet(row) for row in rows])
         counts = np.zeros((n, self.n_words), dtype=np.int64)
         for d in range(n):
             mixture = rng.dirichlet(self.alpha) @ topics

@@ -24,6 +24,7 @@ from ssvi.typing import Array
 
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
 _NO_TABLES = np.zeros(0, dtype=np.int64)
+_NO_CHAINS = np.zeros(0, dtype=np.uint32)
 _DENSE_TOPICS = 320  # up to so many, going over all topics is faster than over a document's own
 
 
@@ -101,7 +102,7 @@ class Gibbs(LdaStep):
         width = self._width(model.n_topics)
         alpha = aligned_zeros((width,), self.precision)
         alpha[: model.n_topics] = model.alpha
-        word_prior = np.array([model.eta, model.n_words])
+        word_prior = np.array([model.eta if model.learns_eta else np.nan, model.n_words], dtype=float)
         if self._is_dense(model.n_topics):
             plain = vars(super().prepare(model, views, batch, each))
             return PreparedForGibbs(**plain, alpha=alpha, prior=None, word_prior=word_prior)
@@ -183,9 +184,13 @@ class Gibbs(LdaStep):
         rest = (self.sweeps, self.kept, keys, into["topics"], tallies)
         learned = (into.get("tables", _NO_TABLES), prepared.word_prior, into.get("word_tables", _NO_TABLES))
         if prepared.prior is None:
-            gibbs_dense(*given, *rest, *learned)
+            gibbs_dense(*given, *rest, *learned, *self._chains(prepared, start, stop))
         else:
             gibbs_sparse(*given, prepared.prior, *rest, *learned)
+
+    def _chains(self, prepared: PreparedForGibbs, start: int, stop: int) -> tuple[npt.NDArray[np.uint32], bool]:
+        """Return where the topics of these documents' tokens are kept, and whether to begin with them: nowhere."""
+        return _NO_CHAINS, False
 
     def _topic_weights(self, model: LDA, tallies: Array) -> dict[str, Array]:
         """Return E[theta | z] from tallies summed over the kept sweeps."""
