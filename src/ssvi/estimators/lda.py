@@ -33,7 +33,14 @@ from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import ALPHA_RULES, LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha, usual_alpha
+from ssvi.models.lda import (
+    ALPHA_RULES,
+    LARGEST_ALPHA,
+    LDA,
+    SMALLEST_ALPHA,
+    is_usable_alpha,
+    starting_alpha,
+)
 from ssvi.numerics.random import derive_key
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
@@ -383,8 +390,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _alpha(self) -> Array:
         """Return alpha for each topic, or the start of one that is learned."""
-        is_given = self.doc_topic_prior is not None and self._alpha_rule() is None
-        given = self.doc_topic_prior if is_given else usual_alpha(self.n_components)
+        rule = self._alpha_rule()
+        given = self.doc_topic_prior if rule is None else starting_alpha(self.n_components, rule)
         try:
             alpha = np.array(given, dtype=float)
         except (TypeError, ValueError):
