@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ssvi.adaptive import AdaptiveSchedule, Pace
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.batches.minibatches import minibatches
@@ -45,6 +46,8 @@ class State:
     """What the model's priors of the next step follow from, for a model that learns it; see `Model.at`."""
     averages: Mapping[str, Array] = field(default_factory=dict)
     """The average of each block's lambda over the path, for a global step that keeps it; see `GlobalStep.averaging`."""
+    rates: Mapping[str, Array] = field(default_factory=dict)
+    """What the step size of the next step follows from, for a schedule that learns it; see `ssvi.adaptive`."""
 
     @property
     def estimate(self) -> Mapping[str, Array]:
@@ -133,7 +136,7 @@ class Problem(Steps):
     model: Model
     local_step: LocalStep
     global_step: GlobalStep
-    schedule: Schedule = field(default_factory=PowerSchedule)
+    schedule: Schedule | AdaptiveSchedule = field(default_factory=PowerSchedule)
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
@@ -181,6 +184,8 @@ class Fit:
             )
             for name, block in self._model.blocks().items()
         }
+        shapes = {name: block.shape for name, block in self._model.blocks().items()}
+        self._pace = Pace(problem.schedule, state.rates, shapes)
         self._shown: tuple[Callable[[], Snapshot | None], ...] = ()
 
     def step(self, batch: Batch) -> Info:
@@ -188,7 +193,8 @@ class Fit:
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size, clock = problem.schedule(number), Clock(seen, problem.population)
+        step_size, clock = self._pace.step_size(number), Clock(seen, problem.population)
+        note = self._pace.watch(self._lam)
         rule = problem.global_step.at(clock)
         views = self._views(batch, rule, number)
         for name, view in views.items():
@@ -205,6 +211,7 @@ class Fit:
             guarded += store.advance(update, Statistics(result.eta_hat[name], scale))
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
+        note(number, step_size)
         self._learn(views, replace(result, scale=scale), step_size)
         self._number, self._seen = number, seen
         return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
@@ -232,7 +239,7 @@ class Fit:
         self._shown = tuple(weakref.ref(snapshot) for snapshot in snapshots)
         totals = {name: store.totals for name, store in self._stores.items() if store.totals is not None}
         numbers = (self._start.seed, self._number, self._seen)
-        return State(*numbers, snapshots[0], totals, self._hyperparameters, snapshots[1])
+        return State(*numbers, snapshots[0], totals, self._hyperparameters, snapshots[1], self._pace.memory)
 
     def end(self) -> State:
         """Return the present state, complete."""
@@ -243,6 +250,10 @@ class Fit:
     def _averaged(self) -> Mapping[str, Store]:
         """The stores that keep averages."""
         return self._stores if self._problem.global_step.averaging else {}
+
+    def _lam(self) -> dict[str, Array]:
+        """Return lambda of every block, as arrays that later steps leave alone."""
+        return {name: store.lam() for name, store in self._stores.items()}
 
     def _let_go(self) -> None:
         """Make the arrays of the last state if somebody has kept it: the fit is about to change what they are of."""

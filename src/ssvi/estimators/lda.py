@@ -132,7 +132,7 @@ class LatentDirichletAllocation(
         words="s of the step size.",
         kind="float",
     )
-    max_iter: int | None = changed(StochasticEstimator, "max_iter", default=10, kind="int")
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=10, kind='int or "auto"')
     batch_size: int | None = changed(
         StochasticEstimator,
         "batch_size",

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ssvi.checks import require, require_count, require_not_negative, require_positive
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.components import ComponentsMixin
-from ssvi.estimators.parameters import Attribute, parameter, with_parameters
+from ssvi.estimators.parameters import Attribute, changed, parameter, with_parameters
 from ssvi.models.base import is_active
 from ssvi.typing import Array
 
@@ -41,6 +41,11 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
         mean.""",
         check=require_not_negative,
     )
+    convergence_tol: float = changed(
+        StochasticEstimator,
+        "convergence_tol",
+        default=0.001,
+    )
     active_share: float = parameter(
         default=1e-3,
         kind="float",
@@ -50,7 +55,6 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
 
     shared_attributes: ClassVar[tuple[Attribute, ...]] = (
         ("n_active_", "int", "How many components are active; see `active_share`."),
-        ("converged_", "bool", "Whether `tol` ended the fit, or a polish after it."),
         (
             "bound_",
             "float",

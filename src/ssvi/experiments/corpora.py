@@ -38,8 +38,8 @@ def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, docume
     Parameters
     ----------
     path : path or None
-        A scipy .npz file of documents x words, or a folder with such a file called bow.npz; None or "docstrings" for
-        the docstrings of the standard library and the installed packages.
+        A scipy .npz file of documents x words, a folder with such a file called bow.npz, or an LDA-C file (.dat or
+        .ldac); None or "docstrings" for the docstrings of the standard library and the installed packages.
     held_out : int
         How many documents are for testing: the last ones, at most a tenth of all.
     shortest : int
@@ -73,6 +73,10 @@ def _docstrings() -> tuple[str, Any]:
 
 def _matrix(path: Path) -> Any:
     file = path / "bow.npz" if path.is_dir() else path
+    if file.suffix in (".dat", ".ldac") and file.is_file():
+        from ssvi.data.readers import read_corpus
+
+        return sparse.csr_array(read_corpus(file, format="ldac").documents.to_matrix())
     if not file.exists():
         raise ValueError(f"there is no {file}: give a .npz file of documents x words counts, or a folder with bow.npz.")
     try:
