@@ -86,7 +86,7 @@ class ConvergenceBench:
         rows = len(self.corpora[trial.corpus].train)
         return LatentDirichletAllocation(
             self.setting.topics, global_step=Ssvi(averaging=7.0, warm_sweeps=1.0),
-            batch_size=max(128, min(rows // 6, 4_000)), backend=self.backend, random_state=trial.seed, verbose=0,
+            batch_size=max(128, min(-(-rows // 6), 4_000)), backend=self.backend, random_state=trial.seed, verbose=0,
             **step_sizes(trial.algorithm), **parameters,
         )  # fmt: skip
 
