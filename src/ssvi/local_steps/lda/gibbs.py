@@ -24,6 +24,7 @@ from ssvi.typing import Array
 
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
 _NO_TABLES = np.zeros(0, dtype=np.int64)
+_NO_CHAINS = np.zeros(0, dtype=np.uint32)
 _DENSE_TOPICS = 320  # up to so many, going over all topics is faster than over a document's own
 
 
@@ -175,9 +176,13 @@ class Gibbs(LdaStep):
         rest = (self.sweeps, self.kept, keys, into["topics"], tallies)
         tables: npt.NDArray[np.int64] = into.get("tables", _NO_TABLES)
         if prepared.prior is None:
-            gibbs_dense(*given, *rest, tables)
+            gibbs_dense(*given, *rest, tables, *self._chains(prepared, start, stop))
         else:
             gibbs_sparse(*given, prepared.prior, *rest, tables)
+
+    def _chains(self, prepared: PreparedForGibbs, start: int, stop: int) -> tuple[npt.NDArray[np.uint32], bool]:
+        """Return where the topics of these documents' tokens are kept, and whether to begin with them: nowhere."""
+        return _NO_CHAINS, False
 
     def _topic_weights(self, model: LDA, tallies: Array) -> dict[str, Array]:
         """Return E[theta | z] from tallies summed over the kept sweeps."""

@@ -155,13 +155,16 @@ def gibbs_dense(
     statistics: npt.NDArray[Any],
     tallies: npt.NDArray[np.float64],
     tables: npt.NDArray[np.int64],
+    chains: npt.NDArray[np.uint32],
+    goes_on: bool,
 ) -> None:
-    """Sample each document of a shard from a fresh start.
+    """Sample each document of a shard, from a fresh start or from where it stopped.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
     `sweeps` sweeps, unless they have no rows, and `tables` with what the last sweep says of alpha (`count_tables`).
-    The first sweep draws each token given those before it. Rows of `weights`, and `alpha`, are a whole number of
-    vectors, 0 past the last topic.
+    The first sweep draws each token given those before it. `chains`, unless it is empty, receives the topic of each
+    token after the last sweep, document after document; a shard that `goes_on` begins with what is there. Rows of
+    `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
     """
     n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
     lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
@@ -176,6 +179,7 @@ def gibbs_dense(
     running[:] = np.inf  # rows past the last vector are above any level
     places, states = np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64)
     ends = np.zeros(TOGETHER, np.uint64)  # the random states after the last sweep
+    links = np.cumsum(lengths) - lengths  # where documents begin in `chains`
     for begin in range(0, n_documents, TOGETHER):
         own = order[begin : begin + TOGETHER]
         for d in range(own.size):
@@ -183,6 +187,11 @@ def gibbs_dense(
             expand(columns[start:stop], counts[start:stop], words[:, d])
             ends[d] = keys[own[d]]
         tally[:] = 0
+        for d in range(own.size if goes_on else 0):
+            for token in range(lengths[own[d]]):
+                topic = chains[links[own[d]] + token]
+                topics[kept, token, d] = topic  # where the first sweep looks for the one before
+                tally[d * width + topic] += 1
         for sweep in range(sweeps):
             old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
             done = 0
@@ -192,7 +201,7 @@ def gibbs_dense(
                 end = lengths[own[d]]
                 _advance(
                     words, weights.reshape(-1), alpha, n_topics, old, new, tally, places, running, states,
-                    sweep == 0, done, end,
+                    sweep == 0 and not goes_on, done, end,
                 )  # fmt: skip
                 done, places[d], ends[d] = end, TOGETHER * width, states[d]
             if sweep >= sweeps - kept and tallies.size:
@@ -203,3 +212,6 @@ def gibbs_dense(
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
         for d in range(own.size if tables.size else 0):
             count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)
+        for d in range(own.size if chains.size else 0):
+            for token in range(lengths[own[d]]):
+                chains[links[own[d]] + token] = topics[(sweeps - 1) % (kept + 1), token, d]
