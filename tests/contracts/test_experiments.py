@@ -29,6 +29,7 @@ SMALL = {
     "digits": {
         "components": 8, "batch_size": 300, "iterations": 4, "passes": 2, "sweeps": 3, "kept": 2, "snapshots": 2,
     },
+    "convergence": {"topics": 4, "documents": 200, "test_documents": 30, "passes": 5},
     "calibration": {"rows": 10, "iterations": 4, "draws": 19, "burn": 2, "thin": 1, "start": ("data", "truth")},
 }  # fmt: skip
 
@@ -43,6 +44,8 @@ def small(request, corpus_file, monkeypatch, tmp_path):
     changes = {"algorithm": some, "seeds": 1, **SMALL[request.param]}
     if request.param.startswith("lda"):
         changes["corpus"] = corpus_file
+    if request.param == "convergence":
+        changes["corpus"] = (str(corpus_file),)
     return experiment, replace(quick, **changes)
 
 

@@ -86,14 +86,13 @@ def warn_unless_converged(estimator: Any, plan: Plan) -> None:
     if estimator.converged_ or not estimator.convergence_ > limit:  # it is NaN where there were too few looks
         return
     enough = _rounded_up(plan.passes * (estimator.convergence_ / estimator.convergence_tol) ** 0.5)
-    by_itself = "" if plan.ends_itself else ", or 'auto' to stop by itself"
+    by_itself = "" if plan.ends_itself else ", or to auto, which stops by itself"
     warnings.warn(
-        f"this {type(estimator).__name__} has not converged: in its last pass q moved by "
-        f"{estimator.convergence_:.2g} nats for each observed unit, and {estimator.convergence_tol:g} is taken for "
-        f"converged (convergence_tol). It needs more than {plan.passes} passes: set max_iter to about {enough}"
-        f"{by_itself}.",
+        f"this {type(estimator).__name__} has not converged: in the last of {plan.passes} passes q moved by "
+        f"{estimator.convergence_:.2g} nats for each observed unit, and below {estimator.convergence_tol:g} a fit has "
+        f"converged. More passes would help: set `max_iter` to about {enough}{by_itself}.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,  # of whoever called `fit`, whose wrapper is between
     )
 
 

@@ -176,6 +176,7 @@ CHECKS: tuple[Callable[[ExponentialFamily, int], None], ...] = (
     _check_domain,
     _check_keys,
     formulas.check_mean_is_gradient,
+    formulas.check_distance,
     formulas.check_mean_of_draws,
     formulas.check_fisher_solve,
     formulas.check_quantile,
