@@ -169,7 +169,8 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
             ]
             with fit_tasks(self, given, plan) as told:
                 self._loop(data, plan, watching, keepers, told)
-                whole_fit = self._ended or self._state.step == plan.total
+                took_all = self._state.step == plan.total
+                whole_fit = self._ended or took_all
                 if whole_fit:  # and no callback, of the user or of scikit-learn, has stopped it
                     for keeper in keepers:
                         keeper.keep_end(self._state)
@@ -182,7 +183,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
                 if whole_fit and self._finish(data):
                     for validation in scored:
                         validation.note(self._state)
-        if whole_fit and not self.early_stopping:
+        if took_all and not self.early_stopping:
             warn_unless_converged(self, plan)
 
     def _loop(

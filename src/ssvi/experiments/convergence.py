@@ -28,14 +28,14 @@ class ConvergenceSetting:
     """The corpora, the size of fits, and the step sizes that are compared."""
 
     documents: int = option(12_000, "training documents of a corpus, at most")
-    test_documents: int = option(1_000, "documents held out, the last (at most a tenth)")
+    test_documents: int = option(1_000, "documents held out (at most a tenth)")
     topics: int = option(50, "number of topics K")
     passes: int = option(50, "passes of every fit")
     corpus: tuple[str, ...] = option(
         (), "a folder with bow.npz, a .npz or LDA-C file, or docstrings; repeat for several", grid=True
     )
     algorithm: tuple[str, ...] = option(
-        ("0.5/1", "adaptive", "0.5/10", "0.6/1", "0.6/10", "0.7/1"),
+        ("0.5/1", "adaptive", "0.6/10", "0.6/1", "0.4/1", "0.7/1"),
         "step sizes: adaptive, or KAPPA/TAU for (t + TAU)^-KAPPA, such as 0.6/10; repeat for several",
         grid=True,
     )
@@ -113,7 +113,8 @@ class ConvergenceExperiment(Experiment):
         """Read the corpora."""
         sizes = {"held_out": setting.test_documents, "documents": setting.documents}
         names = setting.corpus or default_corpora()
-        return ConvergenceBench(setting, {name: corpora.load(Path(name), **sizes) for name in names}, backend)
+        read = {name: corpora.load(Path(name), **sizes, shuffled=True) for name in names}
+        return ConvergenceBench(setting, read, backend)
 
     def data(self, bench: ConvergenceBench) -> Mapping[str, Any]:
         """Return the sizes of the corpora."""

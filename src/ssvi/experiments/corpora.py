@@ -32,7 +32,14 @@ def default_corpus() -> Path | None:
     return WIKIPEDIA if (WIKIPEDIA / "bow.npz").exists() else None
 
 
-def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, documents: int | None = None) -> Corpus:
+def load(
+    path: Path | None,
+    *,
+    held_out: int = 5_000,
+    shortest: int = 10,
+    documents: int | None = None,
+    shuffled: bool = False,
+) -> Corpus:
     """Read a corpus and split it.
 
     Parameters
@@ -46,6 +53,8 @@ def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, docume
         Documents of fewer words are left out.
     documents : int, optional
         How many of the others, from the first, are for training; all by default.
+    shuffled : bool
+        Take them in an order by chance, always the same: in some corpora the last documents are of another time.
 
     """
     if path is None or (path == DOCSTRINGS and not path.exists()):
@@ -53,6 +62,8 @@ def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, docume
     else:
         name, counts = path.resolve().stem, _matrix(path)
     counts = counts[np.asarray(counts.sum(axis=1)).ravel() >= shortest]
+    if shuffled:
+        counts = counts[np.random.default_rng(0).permutation(counts.shape[0])]
     held_out = min(held_out, counts.shape[0] // 10)
     if held_out < 1:
         raise ValueError(

@@ -32,7 +32,7 @@ def check_mean_is_gradient(family: ExponentialFamily, seed: int) -> None:
 
 
 def check_distance(family: ExponentialFamily, seed: int) -> None:
-    """distance is the mean of both Kullback-Leibler divergences, which need A."""
+    """KL(q || p) and KL(p || q), which need A, have the mean `distance`."""
     lams = examples(family, seed)
     others = np.roll(lams, 1, axis=0)
     both = family.negative_divergence(lams, others) + family.negative_divergence(others, lams)
