@@ -131,13 +131,15 @@ class ConvergenceExperiment(Experiment):
     def measure(
         self, bench: ConvergenceBench, trial: ConvergenceTrial, progress: Checkpoint, reporter: Reporter
     ) -> Iterator[Row]:
-        """Fit without an end of its own, and yield the score and the number after every pass."""
+        """Fit without an end of its own, and yield the score and the number after every pass.
+
+        A fit is over in a minute or two, and begins anew if it was interrupted.
+        """
         corpus, passes, numbers = bench.corpora[trial.corpus], bench.setting.passes, list[float]()
 
         def note(state: Any, info: Any) -> bool:
             if info.step % steps == 0:
                 numbers.append(estimator.convergence_)
-            reporter.advance(info.step / (passes * steps))
             return len(numbers) == passes
 
         # "auto" measures after every pass; so small a tolerance is never met.
