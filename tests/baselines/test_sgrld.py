@@ -129,3 +129,8 @@ def test_its_schedule():
     schedule = langevin_schedule(0.02, 500.0, 0.55)
     assert schedule(1) == pytest.approx(0.02 * (1 + 1 / 500) ** -0.55)
     assert schedule(5_000) == pytest.approx(0.02 * 11**-0.55)
+
+
+def test_it_takes_one_eta():
+    with pytest.raises(ValueError, match="SGRLD takes one eta for all words and topics"):
+        Sgrld(LDA(5, np.full(2, 0.1), np.ones(5)), 10)

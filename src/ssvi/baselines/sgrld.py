@@ -91,6 +91,8 @@ class Sgrld(Steps):
     name: ClassVar[str] = "sgrld"
 
     def __post_init__(self) -> None:
+        if np.ndim(self.model.eta):
+            raise ValueError("SGRLD takes one eta for all words and topics: give the model a number.")
         require_not_negative("averaging", self.averaging)
 
     def init(self, seed: int) -> State:
@@ -123,7 +125,7 @@ class Sgrld(Steps):
         moved = np.empty_like(theta)
 
         def move(rows: slice) -> None:
-            langevin(theta[rows], counts[rows], self.model.eta, step_size, keys[rows], moved[rows])
+            langevin(theta[rows], counts[rows], float(self.model.eta), step_size, keys[rows], moved[rows])
 
         run_all(self.backend.workers.each, move, row_tasks(theta.shape))
         return moved
