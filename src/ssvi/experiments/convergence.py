@@ -85,7 +85,7 @@ class ConvergenceBench:
         """Return what is fitted: large minibatches, SSVI's average over the path, one pass of MAP before it."""
         rows = len(self.corpora[trial.corpus].train)
         return LatentDirichletAllocation(
-            self.setting.topics, global_step=Ssvi(averaging=7.0, warm_sweeps=1.0),
+            self.setting.topics, doc_topic_prior=0.1, global_step=Ssvi(averaging=7.0, warm_sweeps=1.0),
             batch_size=max(128, min(-(-rows // 6), 4_000)), backend=self.backend, random_state=trial.seed, verbose=0,
             **step_sizes(trial.algorithm), **parameters,
         )  # fmt: skip
