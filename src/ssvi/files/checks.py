@@ -74,7 +74,7 @@ def _is_step(info: Any) -> bool:
     """Tell whether this is what a person sees of a step, in numbers that a step can have."""
     return (
         isinstance(info, Info)
-        and all(map(_is_count, (info.step, info.documents_seen, info.guarded)))
+        and all(map(_is_count, (info.step, info.documents_seen, info.guarded, info.merged)))
         and all(
             _is_number(value) and 0 <= value < math.inf for value in (info.step_size, info.population, info.seconds)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,8 @@ from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
+from ssvi.models.merging import cosines, near_copies
+from ssvi.models.rearranging import Look, Rearrangement, surprising_words
 from ssvi.typing import Array
 
 SMALLEST_ETA, LARGEST_ETA = 1e-6, 1e6  # of one that is learned
@@ -22,6 +24,7 @@ SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 
 ALPHA_RULES = ("auto", "symmetric", "asymmetric")
+_ALIKE = 0.9  # the cosine of two topics' word probabilities from which on they are one
 _ALPHA_WAITS = 5.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 
 
@@ -161,6 +164,19 @@ class LDA(Model):
             return most_probable
         wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * 0.5 * (1.0 + most_probable / mean)
         return wanted
+
+    def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
+        """Merge topics that are near-copies; their places are taken by what documents have and no topic explains.
+
+        Two topics can be the same but for noise, and then nothing pulls them apart: each document has either.
+        """
+        topics = self.mean_topics({"topics": lam("topics")})
+        sizes = lam("topics").sum(axis=1)
+        pairs = near_copies(cosines(topics), np.argsort(-sizes, kind="stable"), _ALIKE)
+        if not pairs:
+            return None
+        words = surprising_words(look.groups, look.local()["weights"], topics, len(pairs))
+        return Rearrangement("topics", tuple(pairs), np.median(sizes) * words)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""
