@@ -346,7 +346,10 @@ BAD_PARAMETERS = [
     ({"verbose": "loud"}, "verbose must be 'auto' or an integer"),
     ({"n_jobs": 0}, "n_jobs must be an integer but 0"),
     ({"n_jobs": "2"}, "n_jobs must be an integer but 0 .*, not '2'"),
-    ({"doc_topic_prior": "auto"}, "doc_topic_prior must be a positive number .* or 'symmetric' or 'asymmetric'"),
+    (
+        {"doc_topic_prior": "automatic"},
+        "doc_topic_prior must be a positive number .* or 'auto', 'symmetric' or 'asymmetric'",
+    ),
     ({"evaluate_every": 1.5}, "evaluate_every must be an integer"),
 ]
 
