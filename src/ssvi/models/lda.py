@@ -67,8 +67,8 @@ class LDA(Model):
         The prior of word probabilities: one number, or one for each word, or for each word in each topic; or the start
         of one that is learned.
     alpha_rule : {None, "auto", "symmetric", "asymmetric"}
-        How alpha is learned: not at all; not all the way, and late (`_wanted_alpha`); or by maximum likelihood, equal for all
-        topics or not.
+        How alpha is learned: not at all; not all the way, and late (`_wanted_alpha`); or by maximum likelihood, equal
+        for all topics or not.
     learns_eta : bool
         Whether eta is learned, by maximum likelihood.
 
