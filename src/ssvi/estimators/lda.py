@@ -23,6 +23,7 @@ from ssvi.estimators.choices import (
     unchanged_on_error,
 )
 from ssvi.estimators.components import ComponentsMixin
+from ssvi.estimators.convergence import warn_of_copies
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
@@ -197,6 +198,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check=require_count,
     )
 
+    _default_passes: ClassVar[tuple[int, int]] = (20, 20)
     _largest_batch: ClassVar[int] = 4_000
     _batches_of_data: ClassVar[int] = 10
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 1.0)
@@ -245,10 +247,12 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             begin = None if start is None else Start.of(start)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation, start=begin))
             self._note_priors()
+        if self.merge_copies:
+            warn_of_copies(self._model().copies(self._state.estimate), self.n_components)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, vocabulary: Sequence[str] | None = None, start: Any = None) -> Self:
-        """Go on with further documents: one step for each `batch_size` rows, in the order given.
+        """Go on with further documents: a step for each `batch_size` rows at most, in the order given.
 
         Every row counts as a new document, unless `total_samples` tells how many there are; see also `memory`.
         `vocabulary` are the words of the columns of an X without names; see `grow_vocabulary`. `start` is for the first
@@ -449,7 +453,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         first, last = _REARRANGING
-        return (first * plan.passes, last * plan.passes) if self.merge_copies else (0.0, 0.0)
+        return (first * plan.planned, last * plan.planned) if self.merge_copies else (0.0, 0.0)
 
     def _sampling(self, rows: int) -> dict[str, int]:
         """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""
