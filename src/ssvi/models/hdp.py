@@ -1,0 +1,143 @@
+"""Topics of documents under a hierarchical Dirichlet process: as many topics as the documents need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ssvi.batches.documents import Documents
+from ssvi.families.dirichlet import Dirichlet
+from ssvi.local_steps.base import LocalResult, Part
+from ssvi.models.base import Block, Model
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA
+from ssvi.numerics.special import digamma_array
+from ssvi.typing import Array
+
+_FIRST_TABLES = 100.0  # of each topic, at the start: all weights are about alike
+_SMALLEST, _LARGEST = 1e-3, 1e4  # what alpha and gamma may be learned to be
+
+
+@dataclass(frozen=True)
+class HDP(Model):
+    """pi ~ Dirichlet(gamma / T), beta_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha pi), z ~ theta_d, w ~ beta_z.
+
+    Blocks: `weights` (1 x T, pi) and `topics` (T x V). With gamma fixed and T large, pi has the weights of a Dirichlet
+    process, and the model is the hierarchical Dirichlet process of Teh et al. (2006).
+
+    Given pi, a document is one of LDA. What it says of pi is conjugate to pi's prior once the tables of its words are
+    among the hidden variables: the n_dk words of a topic sit at m_dk tables, each of which began with probability
+    alpha pi_k / (alpha pi_k + words before). Then log p has m_dk log pi_k, and eta-hat is E[m_dk].
+
+    Attributes
+    ----------
+    n_words : int
+        V.
+    n_topics : int
+        T, the most topics there can be.
+    concentration : float
+        alpha: the larger, the more topics a document has.
+    growth : float
+        gamma: the larger, the more topics there are.
+    eta : float
+        The prior of word probabilities.
+    learned : tuple of str
+        Which of "concentration" and "growth" are learned, those given being the start.
+
+    """
+
+    n_words: int
+    n_topics: int
+    concentration: float
+    growth: float
+    eta: float
+    learned: tuple[str, ...] = ()
+
+    name = "hdp"
+
+    def blocks(self) -> Mapping[str, Block]:
+        """Return the weights and the topics."""
+        weights = np.full((1, 1), self.growth / self.n_topics)
+        return {
+            "weights": Block(Dirichlet(), weights, (1, self.n_topics)),
+            **self.given(np.zeros(self.n_topics)).blocks(),
+        }
+
+    def given(self, log_weights: Array) -> LDA:
+        """Return LDA at t(pi), whose alpha is alpha pi. Its local steps count tables."""
+        alpha = self.concentration * np.exp(np.ravel(log_weights))
+        return LDA(self.n_words, np.clip(alpha, SMALLEST_ALPHA, LARGEST_ALPHA), self.eta, "asymmetric")
+
+    def at_mean(self, parameters: Mapping[str, Array]) -> LDA:
+        """Return LDA at E_q[pi]."""
+        return self.given(np.log(self.mean_weights(parameters)))
+
+    def init(self, rng: np.random.Generator) -> dict[str, Array]:
+        """Return weights that are all alike, and topics as LDA's."""
+        weights = np.full((1, self.n_topics), _FIRST_TABLES)
+        return {"weights": weights, **self.given(np.zeros(self.n_topics)).init(rng)}
+
+    def hyperparameters(self) -> Mapping[str, Array]:
+        """Return what is learned of alpha and gamma."""
+        return {name: np.array(getattr(self, name), dtype=float) for name in self.learned}
+
+    def at(self, hyperparameters: Mapping[str, Array]) -> HDP:
+        """Return the model with a learned alpha or gamma."""
+        learned: Any = {name: float(value) for name, value in hyperparameters.items()}
+        return replace(self, **learned)
+
+    def learn(
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float
+    ) -> Mapping[str, Array] | None:
+        """Return alpha and gamma, moved by a share rho towards what the tables of a minibatch say of them.
+
+        Both are Minka's fixed point. For alpha: the number of tables over L, the sum of psi(n_d + alpha) - psi(alpha)
+        over documents. For gamma, with pi integrated out, the same a level higher: m_k tables of a topic are as many
+        guests, and their expected number of tables is (gamma / T) (psi(m_k + gamma / T) - psi(gamma / T)).
+        """
+        tables = result.eta_hat["weights"][0] * result.scale
+        lengths = float(result.eta_hat["lengths"][0] * result.scale)
+        if not self.learned or not lengths > 0:  # a minibatch of empty documents
+            return None
+        share = np.array([self.growth / self.n_topics])
+        upper_tables = share * (digamma_array(tables + share) - digamma_array(share)).sum()
+        ends = digamma_array(np.array([tables.sum() + self.growth, self.growth]))
+        wanted = {
+            "concentration": tables.sum() / lengths,
+            "growth": upper_tables[0] / (ends[0] - ends[1]),
+        }
+        return {name: self._moved(name, wanted[name], step_size) for name in self.learned}
+
+    def _moved(self, name: str, wanted: float, step_size: float) -> Array:
+        """Return a hyperparameter after a step towards where it is wanted."""
+        now = getattr(self, name)
+        return np.array(min(max(now + step_size * (wanted - now), _SMALLEST), _LARGEST))
+
+    def mean_weights(self, parameters: Mapping[str, Array]) -> Array:
+        """Return E_q[pi]."""
+        lam = parameters["weights"][0]
+        weights: Array = lam / lam.sum()
+        return weights
+
+    def words_held(self, parameters: Mapping[str, Array]) -> Array:
+        """Return how many words of all documents each topic holds, as far as q's topics tell."""
+        lam, prior = parameters["topics"], np.broadcast_to(self.blocks()["topics"].prior, parameters["topics"].shape)
+        held: Array = np.maximum((lam - prior).sum(axis=1), 0.0)
+        return held
+
+    @classmethod
+    def example(cls) -> HDP:
+        """Return up to five topics over thirty words."""
+        return cls(30, 5, 1.5, 4.0, 0.1)
+
+    def simulate(
+        self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
+    ) -> tuple[dict[str, Array], Documents]:
+        """Draw weights and topics, then n documents of Poisson(length) words each."""
+        prior = np.full(self.n_topics, self.growth / self.n_topics)
+        weights = values["weights"] if values else rng.dirichlet(prior, 1)
+        with np.errstate(divide="ignore"):  # a weight may be too small for a number
+            topics, documents = self.given(np.log(weights)).simulate(rng, n, length, values=values)
+        return {"weights": weights, **topics}, documents
