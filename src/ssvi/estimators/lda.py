@@ -201,7 +201,7 @@ class LatentDirichletAllocation(
             validation = None if X_val is None else self._documents(X_val, "score", reset=False)
             self.__dict__.pop("perplexity_history_", None)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation))
-            self.doc_topic_prior_ = self._model().alpha
+            self.doc_topic_prior_ = self._lda().alpha
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -213,7 +213,7 @@ class LatentDirichletAllocation(
         with unchanged_on_error(self):
             documents = self._documents(X, "partial_fit", reset=first)
             self._run_further(documents, first=first)
-            self.doc_topic_prior_ = self._model().alpha
+            self.doc_topic_prior_ = self._lda().alpha
         return self
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -228,10 +228,9 @@ class LatentDirichletAllocation(
         local_step = self._local_step(documents, sweeps=_TRANSFORM_SWEEPS, kept=_TRANSFORM_SWEEPS - 5)
         keys = documents.content_keys(derive_key(self.random_state_, "transform"))
         with self._open_backend() as backend:
-            views = {"topics": np.log(self.topic_word_)}
-            weights = backend.map_local(local_step, self._model(), views, documents, keys)["weights"]
+            weights = backend.map_local(local_step, self._model(), self._views(), documents, keys)["weights"]
         if not normalize:
-            weights = weights * (documents.lengths() + self._model().alpha.sum())[:, None]
+            weights = weights * (documents.lengths() + self._lda().alpha.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.
         return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
 
@@ -261,7 +260,7 @@ class LatentDirichletAllocation(
 
     def _completed(self, documents: Documents) -> HeldOut:
         with self._open_backend() as backend:
-            return document_completion(self.topic_word_, self._model().alpha, documents, backend=backend)
+            return document_completion(self.topic_word_, self._lda().alpha, documents, backend=backend)
 
     def _score(self, data: Documents) -> float:
         return self._completed(data).mean
@@ -276,7 +275,7 @@ class LatentDirichletAllocation(
     def topic_word_(self) -> Array:
         """E_q[beta]."""
         check_is_fitted(self)
-        return self._model().mean_topics(self._state.estimate)
+        return self._lda().mean_topics(self._state.estimate)
 
     @property
     def exp_dirichlet_component_(self) -> Array:
@@ -286,7 +285,7 @@ class LatentDirichletAllocation(
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
-        return self._model().summarize(self._state.estimate)
+        return self._lda().summarize(self._state.estimate)
 
     def components_in_use(self) -> int:
         """Return the number of topics."""
@@ -387,9 +386,18 @@ class LatentDirichletAllocation(
     def _units(self, data: Documents) -> float:
         return float(data.lengths().mean())
 
-    def _model(self) -> LDA:
+    def _model(self) -> Any:
         model = LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned)
         return model.at(self._state.hyperparameters) if self.__sklearn_is_fitted__() else model
+
+    def _lda(self) -> LDA:
+        """Return LDA as it is fitted: what predicts, whatever prior there is of its alpha."""
+        model: LDA = self._model()
+        return model
+
+    def _views(self) -> dict[str, Array]:
+        """Return t of the estimate."""
+        return {"topics": np.log(self.topic_word_)}
 
     def _local_step(self, documents: Documents, **options: int) -> LocalStep:
         """Return the local step; `options` are for one that is given by name."""
@@ -397,7 +405,7 @@ class LatentDirichletAllocation(
         if isinstance(choice, str) and choice == "auto":
             choice = self.local_step_
         step = make_local_step(
-            choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol, **options
+            choice, self.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol, **options
         )
         step.check(documents)
         return step

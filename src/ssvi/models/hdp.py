@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +12,18 @@ from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
-from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA
+from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, usual_alpha
+from ssvi.models.merging import cosines, near_copies
 from ssvi.numerics.special import digamma_array
 from ssvi.typing import Array
 
 _FIRST_TABLES = 100.0  # of each topic, at the start: all weights are about alike
 _SMALLEST, _LARGEST = 1e-3, 1e4  # what alpha and gamma may be learned to be
+
+
+def usual_concentrations(n_topics: int) -> tuple[float, float]:
+    """Return the alpha and gamma that a fit which learns them starts with: LDA's alpha, and weights that are even."""
+    return n_topics * usual_alpha(n_topics), float(n_topics)
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,12 @@ class HDP(Model):
         The prior of word probabilities.
     learned : tuple of str
         Which of "concentration" and "growth" are learned, those given being the start.
+    evenness : float
+        How far documents still take all topics for alike, from 1 (LDA) to 0 (this model): their alpha is
+        alpha ((1 - evenness) pi + evenness / T). Before topics have formed, what is larger by chance would take what
+        there is to take, and rare topics would never be found.
+    even_for : float
+        The sum of step sizes after which evenness, 1 at first, is 0.
 
     """
 
@@ -54,6 +66,8 @@ class HDP(Model):
     growth: float
     eta: float
     learned: tuple[str, ...] = ()
+    evenness: float = 0.0
+    even_for: float = 12.0
 
     name = "hdp"
 
@@ -66,8 +80,9 @@ class HDP(Model):
         }
 
     def given(self, log_weights: Array) -> LDA:
-        """Return LDA at t(pi), whose alpha is alpha pi. Its local steps count tables."""
-        alpha = self.concentration * np.exp(np.ravel(log_weights))
+        """Return LDA at t(pi), whose alpha is alpha pi unless it is evened out. Its local steps count tables."""
+        weights = (1.0 - self.evenness) * np.exp(np.ravel(log_weights)) + self.evenness / self.n_topics
+        alpha = self.concentration * weights
         return LDA(self.n_words, np.clip(alpha, SMALLEST_ALPHA, LARGEST_ALPHA), self.eta, "asymmetric")
 
     def at_mean(self, parameters: Mapping[str, Array]) -> LDA:
@@ -80,11 +95,11 @@ class HDP(Model):
         return {"weights": weights, **self.given(np.zeros(self.n_topics)).init(rng)}
 
     def hyperparameters(self) -> Mapping[str, Array]:
-        """Return what is learned of alpha and gamma."""
-        return {name: np.array(getattr(self, name), dtype=float) for name in self.learned}
+        """Return what is learned of alpha and gamma, and the evenness."""
+        return {name: np.array(getattr(self, name), dtype=float) for name in (*self.learned, "evenness")}
 
     def at(self, hyperparameters: Mapping[str, Array]) -> HDP:
-        """Return the model with a learned alpha or gamma."""
+        """Return the model with a learned alpha or gamma, and another evenness."""
         learned: Any = {name: float(value) for name, value in hyperparameters.items()}
         return replace(self, **learned)
 
@@ -99,7 +114,7 @@ class HDP(Model):
         """
         tables = result.eta_hat["weights"][0] * result.scale
         lengths = float(result.eta_hat["lengths"][0] * result.scale)
-        if not self.learned or not lengths > 0:  # a minibatch of empty documents
+        if not lengths > 0:  # a minibatch of empty documents
             return None
         share = np.array([self.growth / self.n_topics])
         upper_tables = share * (digamma_array(tables + share) - digamma_array(share)).sum()
@@ -108,7 +123,9 @@ class HDP(Model):
             "concentration": tables.sum() / lengths,
             "growth": upper_tables[0] / (ends[0] - ends[1]),
         }
-        return {name: self._moved(name, wanted[name], step_size) for name in self.learned}
+        # While all topics are taken for alike, tables say little of what the weights will be.
+        found = {name: self._moved(name, wanted[name], (1.0 - self.evenness) * step_size) for name in self.learned}
+        return {**found, "evenness": np.array(max(0.0, self.evenness - step_size / self.even_for))}
 
     def _moved(self, name: str, wanted: float, step_size: float) -> Array:
         """Return a hyperparameter after a step towards where it is wanted."""
@@ -126,6 +143,28 @@ class HDP(Model):
         lam, prior = parameters["topics"], np.broadcast_to(self.blocks()["topics"].prior, parameters["topics"].shape)
         held: Array = np.maximum((lam - prior).sum(axis=1), 0.0)
         return held
+
+    def twins(self, parameters: Mapping[str, Array], alike: float) -> list[tuple[int, int]]:
+        """Return pairs of topics, the larger first, whose word probabilities have a cosine of `alike` or more.
+
+        Two topics can be the same but for noise, and then nothing pulls them together: each document has either.
+        Topics without words are left alone.
+        """
+        held = self.words_held(parameters)
+        order = [int(k) for k in np.argsort(-held, kind="stable") if held[k] >= 0.5]
+        likeness = cosines(parameters["topics"][order])
+        return [(order[into], order[other]) for into, other in near_copies(likeness, range(len(order)), alike)]
+
+    def merged(self, parameters: Mapping[str, Array], pairs: Sequence[tuple[int, int]]) -> dict[str, Array]:
+        """Return lambda with the first of each pair in the place of both; the other goes back to the prior."""
+        new = {name: np.array(lam) for name, lam in parameters.items()}
+        for name, block in self.blocks().items():
+            prior = np.broadcast_to(block.prior, block.shape)
+            lam, eta = (new[name].T, prior.T) if name == "weights" else (new[name], prior)
+            for into, other in pairs:
+                lam[into] += lam[other] - eta[other]
+                lam[other] = eta[other]
+        return new
 
     @classmethod
     def example(cls) -> HDP:

@@ -1,0 +1,315 @@
+"""Hierarchical Dirichlet topics in the form of a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from ssvi.batches.documents import Documents
+from ssvi.checks import require, require_count, require_positive
+from ssvi.engine import State
+from ssvi.estimators.lda import LatentDirichletAllocation
+from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.models.base import is_active
+from ssvi.models.hdp import HDP, usual_concentrations
+from ssvi.models.lda import LDA
+from ssvi.typing import Array
+
+# For how long topics are taken for alike: a sum of step sizes, or a share of a short fit's.
+_EVEN_FOR, _EVEN_SHARE = 12.0, 0.6
+_FEWEST_STEPS, _FEWEST_PASSES = 180, 20  # topics of no use fade away by and by
+_STEPS_A_PASS, _SMALLEST_BATCH = 6, 128
+_AVERAGING = 7.0  # of SSVI's lambda: step t counts as t^7
+_NEARLY_ALL = 0.9  # of the topics in use: then there may be room for too few
+_ENOUGH_WORDS = 100  # for each topic, on average, before anything is said of their number
+
+
+@with_parameters
+class HierarchicalDirichletTopics(LatentDirichletAllocation):
+    """Topics of documents, as many as the documents need: a hierarchical Dirichlet process (Teh et al. 2006).
+
+    It is `LatentDirichletAllocation` whose alpha is learned, one number for each topic, with a Dirichlet process for
+    its prior: topics that are not needed get a weight near 0. All else is as it is there.
+
+    Attributes
+    ----------
+    n_active_ : int
+        How many topics are active; see `active_share`.
+    active_ : (T,) array of bool
+        Which.
+    weights_ : (T,)
+        E_q[pi], the topics' weights in the collection.
+    doc_concentration_, topic_concentration_ : float
+        alpha and gamma, as they were given or learned.
+    doc_topic_prior_ : (T,)
+        alpha pi, the Dirichlet prior of a document's topic weights.
+    components_ : (T, V)
+        lambda, the Dirichlet parameters of q(beta).
+    topic_word_ : (T, V)
+        E_q[beta], the topics; rows sum to 1.
+    topic_word_prior_ : float
+        eta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ssvi import HierarchicalDirichletTopics
+    >>> rng = np.random.default_rng(0)
+    >>> three = np.kron(np.eye(3), np.full(10, 0.1))  # topics of ten words each
+    >>> counts = np.array([rng.multinomial(50, rng.dirichlet([0.2] * 3) @ three) for _ in range(300)])
+    >>> hdp = HierarchicalDirichletTopics(12, random_state=0).fit(counts)
+    >>> hdp.n_active_, hdp.convert_to_lda().components_.shape
+    (3, (3, 30))
+
+    """
+
+    n_components: int = parameter(
+        default=200,
+        kind="int",
+        words="""T, the most topics there can be. Those that are not needed stay empty (`n_active_`); a fit warns if
+        nearly all are in use.""",
+        check=require_count,
+        kw_only=False,
+    )
+    doc_topic_prior: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""alpha, the concentration of a document's topic weights, which are Dirichlet(alpha pi). The larger, the
+        more topics a document has. It is learned by default.""",
+        check=optional(require_positive),
+    )
+    topic_concentration_prior: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""gamma, the concentration of the Dirichlet process: pi is Dirichlet(gamma / T). The larger, the more
+        topics there are. It is learned by default.""",
+        check=optional(require_positive),
+    )
+    topic_word_prior: float | None = changed(
+        LatentDirichletAllocation,
+        "topic_word_prior",
+        default=0.01,
+        kind="float",
+        words="eta, the Dirichlet prior of a topic's word probabilities.",
+    )
+    global_step: str | GlobalStep = changed(
+        LatentDirichletAllocation,
+        "global_step",
+        default="ssvi",
+        words="""How q of weights and topics is updated. "ssvi" averages over its path, and begins with a pass of "map";
+        of the others, "ssvi_a" and "map" are more likely to keep two topics where there is one.""",
+    )
+    learning_decay: float | None = changed(
+        LatentDirichletAllocation,
+        "learning_decay",
+        default=0.5,
+        words="kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ...",
+    )
+    learning_offset: float | None = changed(LatentDirichletAllocation, "learning_offset", default=1.0)
+    max_iter: int | None = changed(
+        LatentDirichletAllocation,
+        "max_iter",
+        default=None,
+        kind="int, optional",
+        words="Passes over the data in `fit`. By default 20, or as many as make 180 steps.",
+    )
+    batch_size: int | None = changed(
+        LatentDirichletAllocation,
+        "batch_size",
+        default=None,
+        words="""Documents in a minibatch. By default a sixth of the data, at least 128 and at most 4,000; in
+        `partial_fit` 1,000.""",
+    )
+    active_share: float = parameter(
+        default=1e-3,
+        kind="float",
+        words="A topic is active if it holds this share of the words, and half a word at the least.",
+        check=lambda name, value: require(name, value, lambda v: 0 <= v <= 1, "from 0 to 1"),
+    )
+
+    merge: float | None = parameter(
+        default=0.9,
+        kind="float or None",
+        words="""Make one topic of those whose word probabilities have at least this cosine, when a fit has ended. None:
+        leave them.""",
+        check=optional(
+            lambda name, value: require(name, value, lambda v: 0 < v <= 1, "above 0 and at most 1, or None")
+        ),
+    )
+
+    name = HDP.name
+    saved_attributes = (*LatentDirichletAllocation.saved_attributes, "_fitted")
+
+    @property
+    def active_(self) -> npt.NDArray[np.bool_]:
+        """Which topics hold a share `active_share` of the words, and half a word at the least."""
+        check_is_fitted(self)
+        active: npt.NDArray[np.bool_] = is_active(self._model().words_held(self._state.estimate), self.active_share)
+        return active
+
+    @property
+    def n_active_(self) -> int:
+        """How many topics are active."""
+        return int(np.count_nonzero(self.active_))
+
+    @property
+    def weights_(self) -> Array:
+        """E_q[pi]."""
+        check_is_fitted(self)
+        weights: Array = self._model().mean_weights(self._state.estimate)
+        return weights
+
+    @property
+    def doc_concentration_(self) -> float:
+        """Alpha."""
+        check_is_fitted(self)
+        return float(self._model().concentration)
+
+    @property
+    def topic_concentration_(self) -> float:
+        """Gamma."""
+        check_is_fitted(self)
+        return float(self._model().growth)
+
+    def components_in_use(self) -> int:
+        """Return `n_active_`."""
+        return self.n_active_
+
+    def summarize_components(self) -> tuple[Array, Array, Array]:
+        """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
+        held = self._model().words_held(self._state.estimate)
+        return (held / max(held.sum(), 1e-300), *super().summarize_components()[1:])
+
+    def convert_to_lda(self, active_share: float | None = None) -> LatentDirichletAllocation:
+        """Return a fitted `LatentDirichletAllocation` of the active topics alone, with alpha pi for their alpha.
+
+        Topics are in the same order. It has the same parameters otherwise, and can go on by `partial_fit`. A smaller
+        `active_share` than this estimator's own takes rare topics along: a large collection may have many of these.
+        """
+        check_is_fitted(self)
+        share = self.active_share if active_share is None else active_share
+        held = self._model().words_held(self._state.estimate)
+        active = np.flatnonzero(is_active(held, share)) if is_active(held, share).any() else np.array([held.argmax()])
+        alpha = self._lda().alpha[active]
+        own = self.get_params(deep=False)
+        given = {name: own[name] for name in LatentDirichletAllocation().get_params(deep=False) if name in own}
+        given |= {
+            "n_components": len(active),
+            "doc_topic_prior": alpha,
+            "local_step": getattr(self.local_step, "lda_step", self.local_step),
+            "max_iter": self.max_iter or self.n_iter_,
+        }
+        lda = LatentDirichletAllocation(**given)
+        for name in LatentDirichletAllocation.saved_attributes:
+            if name in vars(self):
+                setattr(lda, name, getattr(self, name))
+        lda.doc_topic_prior_, lda._learned = alpha, None
+        lda._state = self._state_of(active)
+        return lda
+
+    def _state_of(self, topics: npt.NDArray[np.int64]) -> State:
+        """Return the state of LDA with some of the topics."""
+        state = self._state
+        parts = [
+            {"topics": np.array(arrays["topics"][topics])} if "topics" in arrays else {}
+            for arrays in (state.parameters, state.totals, state.averages)
+        ]
+        return State(state.seed, state.step, state.documents_seen, parts[0], parts[1], {}, parts[2])
+
+    def written_components(self) -> list[int]:
+        """Return the active topics."""
+        return np.flatnonzero(self.active_).tolist()
+
+    def _finish(self, data: Documents) -> bool:
+        merged = self._merge_twins()
+        self._warn_if_too_few()
+        return merged
+
+    def _merge_twins(self) -> bool:
+        """Make one topic of those that are the same but for noise; tell whether there were any."""
+        state, model = self._state, self._model()
+        pairs = [] if self.merge is None else model.twins(state.estimate, self.merge)
+        if pairs:
+            parameters, averages = (
+                model.merged(arrays, pairs) if len(arrays) else {} for arrays in (state.parameters, state.averages)
+            )
+            self._state = replace(state, parameters=parameters, averages=averages, totals={})
+        return bool(pairs)
+
+    def _warn_if_too_few(self) -> None:
+        """Warn if nearly all topics are in use, where there are words enough to tell."""
+        held, most = self._model().words_held(self._state.estimate), self.n_components
+        if self.n_active_ >= _NEARLY_ALL * most and held.sum() >= _ENOUGH_WORDS * most:
+            warnings.warn(
+                f"{self.n_active_} of {most} topics are in use, so that there may be more than n_components={most} "
+                "allows: try a larger one.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def _wanted(self) -> dict[str, Any]:
+        usual = dict(zip(("concentration", "growth"), usual_concentrations(self.n_components), strict=True))
+        given = {"concentration": self.doc_topic_prior, "growth": self.topic_concentration_prior}
+        known = {name: float(value) for name, value in given.items() if value is not None}
+        return {
+            "n_components": int(self.n_components),
+            **usual,
+            **known,
+            "topic_word_prior": self._eta(),
+            "learned": [name for name in given if name not in known],
+        }
+
+    def _fix_model(self, data: Documents) -> None:
+        self._fitted = {**self._wanted(), "even_for": self._even_for(len(data))}
+        self.doc_topic_prior_ = np.full(self.n_components, self._fitted["concentration"] / self.n_components)
+        self.topic_word_prior_ = self._fitted["topic_word_prior"]
+        self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
+        self._n_words = data.n_words
+
+    def _batch_size_for(self, n: int) -> int:
+        usual = min(max(-(-n // _STEPS_A_PASS), _SMALLEST_BATCH), self._largest_batch)
+        return n if self._is_batch(n) else self.batch_size or usual
+
+    def _passes_for(self, n: int) -> int:
+        steps_a_pass = -(-n // self._batch_size_for(n))
+        return self.max_iter or max(_FEWEST_PASSES, -(-_FEWEST_STEPS // steps_a_pass))
+
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        if self.global_step != Ssvi.name:
+            return super()._global_step(whole_steps)
+        step = Ssvi(averaging=_AVERAGING, warm_sweeps=1.0)
+        return step if whole_steps is None else step.for_whole_data(whole_steps)
+
+    def _even_for(self, rows: int) -> float:
+        """Return for how long topics are taken for alike, in sums of step sizes; most of a short fit."""
+        plan = self._plan(rows)
+        whole = sum(plan.schedule(step) for step in range(1, plan.total + 1))
+        return float(min(_EVEN_FOR, _EVEN_SHARE * whole))
+
+    @property
+    def _fixed(self) -> Mapping[str, Any]:
+        return self._fitted
+
+    def _model(self) -> Any:
+        of = self._fitted
+        model = HDP(
+            self._n_words, of["n_components"], of["concentration"], of["growth"], of["topic_word_prior"],
+            tuple(of["learned"]), evenness=1.0, even_for=of["even_for"],
+        )  # fmt: skip
+        return model.at(self._state.hyperparameters) if self.__sklearn_is_fitted__() else model
+
+    def _lda(self) -> LDA:
+        model: HDP = self._model()
+        return model.at_mean(self._state.estimate)
+
+    def _views(self) -> dict[str, Array]:
+        return {"weights": np.log(self.weights_)[None], **super()._views()}

@@ -1,0 +1,116 @@
+"""HierarchicalDirichletTopics: how many topics it finds, and what else it has over LatentDirichletAllocation."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import ssvi
+from ssvi import HierarchicalDirichletTopics, LatentDirichletAllocation
+from ssvi.local_steps.hdp.gibbs import Gibbs
+from ssvi.local_steps.lda.gibbs import Gibbs as LdaGibbs
+from ssvi.models.lda import LDA
+from ssvi.report.components import Components
+
+TRUE, WORDS = 6, 120
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    model = LDA(WORDS, np.full(TRUE, 0.1), 0.05)
+    values, documents = model.simulate(np.random.default_rng(0), 500, 60.0)
+    return values["topics"], documents.to_matrix()
+
+
+@pytest.fixture(scope="module")
+def fitted(simulated):
+    return HierarchicalDirichletTopics(4 * TRUE, random_state=0).fit(simulated[1])
+
+
+@pytest.mark.parametrize(("global_step", "room"), [("ssvi", 2), ("ssvi", 4), ("ssvi_a", 2), ("map", 2)])
+def test_it_finds_the_topics_that_there_are_and_few_others(simulated, global_step, room):
+    """Every true topic has a twin among the active ones, and there are at most a fifth more (one, of six)."""
+    topics, counts = simulated
+    model = HierarchicalDirichletTopics(room * TRUE, global_step=global_step, random_state=0).fit(counts)
+    assert TRUE <= model.n_active_ <= TRUE + 1
+    found = model.topic_word_[model.active_]
+    cosines = (topics @ found.T) / np.outer(np.linalg.norm(topics, axis=1), np.linalg.norm(found, axis=1))
+    assert (cosines.max(axis=1) > 0.9).all()
+    assert model.components_.shape == (room * TRUE, WORDS)
+    np.testing.assert_allclose(model.weights_.sum(), 1.0)
+    np.testing.assert_allclose(model.doc_topic_prior_, model.doc_concentration_ * model.weights_)
+    assert 0.3 < model.doc_concentration_ < 1.2  # 0.6 was simulated
+
+
+def test_reports_and_tables_have_active_topics_only(fitted, simulated):
+    parts = Components.used_by(fitted)
+    assert sorted(parts.numbers) == np.flatnonzero(fitted.active_).tolist() == fitted.written_components()
+    assert fitted.components_in_use() == fitted.n_active_ == len(parts.numbers)
+    np.testing.assert_allclose(parts.shares.sum(), 1.0, atol=2e-3 * 4 * TRUE)
+    weights = fitted.transform(simulated[1][:50])
+    assert weights.shape == (50, 4 * TRUE)
+    assert weights[:, fitted.active_].sum() > 0.99 * 50
+
+
+def test_converted_to_lda_it_predicts_the_same_and_goes_on(fitted, simulated):
+    counts = simulated[1]
+    lda = fitted.convert_to_lda()
+    assert type(lda) is LatentDirichletAllocation
+    np.testing.assert_array_equal(lda.components_, fitted.components_[fitted.active_])
+    np.testing.assert_array_equal(lda.doc_topic_prior_, fitted.doc_topic_prior_[fitted.active_])
+    assert abs(lda.score(counts) - fitted.score(counts)) < 0.005
+    steps, seen = lda.n_batch_iter_, fitted.n_batch_iter_
+    assert steps == seen
+    assert lda.partial_fit(counts).n_batch_iter_ == steps + 1
+    assert fitted.n_batch_iter_ == seen
+    assert fitted.convert_to_lda(1.0).n_components == 1  # nothing holds all words: the largest is taken
+    assert fitted.convert_to_lda(0.0).n_components >= fitted.n_active_
+
+
+def test_an_lda_of_it_can_be_saved(fitted, simulated, tmp_path):
+    lda = fitted.convert_to_lda()
+    lda.save(tmp_path / "lda.ssvi")
+    again = ssvi.load(tmp_path / "lda.ssvi")
+    assert again.score(simulated[1]) == lda.score(simulated[1])
+
+
+def test_its_own_local_step_becomes_ldas(simulated):
+    model = HierarchicalDirichletTopics(8, local_step=Gibbs(4, 2), max_iter=2, random_state=0).fit(simulated[1])
+    assert model.convert_to_lda().local_step == LdaGibbs(4, 2)
+    with pytest.raises(ValueError, match="is for the model 'lda', and this one is 'hdp'"):
+        HierarchicalDirichletTopics(8, local_step=LdaGibbs()).fit(simulated[1])
+
+
+def test_it_warns_where_there_is_no_room_for_more_topics(simulated):
+    with pytest.warns(UserWarning, match=r"^4 of 4 topics are in use, .* n_components=4 .*: try a larger one\.$"):
+        HierarchicalDirichletTopics(4, max_iter=10, random_state=0).fit(simulated[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HierarchicalDirichletTopics(4 * TRUE, max_iter=10, random_state=0).fit(simulated[1][:30])  # too few words
+
+
+def test_concentrations_that_are_given_stay(simulated):
+    model = HierarchicalDirichletTopics(8, doc_topic_prior=2.0, topic_concentration_prior=3.0, max_iter=3)
+    model.fit(simulated[1])
+    assert (model.doc_concentration_, model.topic_concentration_) == (2.0, 3.0)
+    with pytest.raises(ValueError, match="concentration changed since this model was fitted"):
+        model.set_params(doc_topic_prior=1.0).partial_fit(simulated[1])
+    with pytest.raises(ValueError, match=r"^doc_topic_prior must be"):
+        HierarchicalDirichletTopics(8, doc_topic_prior=-1.0).fit(simulated[1])
+    with pytest.raises(ValueError, match=r"^merge must be"):
+        HierarchicalDirichletTopics(8, merge=1.5).fit(simulated[1])
+
+
+def test_twins_are_merged_at_the_end_of_a_fit(simulated):
+    """Two topics made equal by hand become one, in lambda and in its average, and scores stay."""
+    model = HierarchicalDirichletTopics(24, merge=None, random_state=0).fit(simulated[1])
+    state = model._state
+    for arrays in (state.parameters, state.averages):
+        into, other = np.argsort(-arrays["topics"].sum(axis=1))[:2]
+        arrays["topics"][other] = 0.5 * arrays["topics"][into]
+    before = model.n_active_
+    assert model._merge_twins() is False
+    assert model.set_params(merge=0.95)._merge_twins() is True
+    assert model.n_active_ < before
+    assert np.isfinite(model.score(simulated[1]))
+    assert model.partial_fit(simulated[1]).n_batch_iter_ == state.step + 1
