@@ -24,13 +24,13 @@ from ssvi.models.hdp import HDP, usual_concentrations
 from ssvi.models.lda import LDA
 from ssvi.typing import Array
 
-# For how long topics are taken for alike: a sum of step sizes, or a share of a short fit's.
-_EVEN_FOR, _EVEN_SHARE = 12.0, 0.6
+# For how long topics are taken for alike, less and less: a share of the sum of a fit's step sizes.
+_EVEN_SHARE = 0.8
 _FEWEST_STEPS, _FEWEST_PASSES = 180, 20  # topics of no use fade away by and by
 _STEPS_A_PASS, _SMALLEST_BATCH = 6, 128
 _AVERAGING = 7.0  # of SSVI's lambda: step t counts as t^7
 _NEARLY_ALL = 0.9  # of the topics in use: then there may be room for too few
-_ENOUGH_WORDS = 100  # for each topic, on average, before anything is said of their number
+_ENOUGH_WORDS, _ENOUGH_STEPS = 100, 50  # words for each topic, and steps, before anything is said of their number
 
 
 @with_parameters
@@ -246,9 +246,10 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         return bool(pairs)
 
     def _warn_if_too_few(self) -> None:
-        """Warn if nearly all topics are in use, where there are words enough to tell."""
-        held, most = self._model().words_held(self._state.estimate), self.n_components
-        if self.n_active_ >= _NEARLY_ALL * most and held.sum() >= _ENOUGH_WORDS * most:
+        """Warn if nearly all topics are in use, where there were words and steps enough to tell."""
+        words, most = self._model().words_held(self._state.estimate).sum(), self.n_components
+        can_tell = words >= _ENOUGH_WORDS * most and self._state.step >= _ENOUGH_STEPS
+        if can_tell and self.n_active_ >= _NEARLY_ALL * most:
             warnings.warn(
                 f"{self.n_active_} of {most} topics are in use, so that there may be more than n_components={most} "
                 "allows: try a larger one.",
@@ -290,10 +291,9 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         return step if whole_steps is None else step.for_whole_data(whole_steps)
 
     def _even_for(self, rows: int) -> float:
-        """Return for how long topics are taken for alike, in sums of step sizes; most of a short fit."""
+        """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit."""
         plan = self._plan(rows)
-        whole = sum(plan.schedule(step) for step in range(1, plan.total + 1))
-        return float(min(_EVEN_FOR, _EVEN_SHARE * whole))
+        return _EVEN_SHARE * sum(plan.schedule(step) for step in range(1, plan.total + 1))
 
     @property
     def _fixed(self) -> Mapping[str, Any]:
