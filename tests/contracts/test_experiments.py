@@ -33,6 +33,10 @@ SMALL = {
         "simulated_documents": 60, "words": 40, "length": 20.0, "documents": None, "test_documents": 30, "passes": 2,
         "topics": (3,), "truncation": (5,), "lda_topics": (3,), "room": (1.5,), "sizes": ("equal",),
     },
+    "hyperparameters": {
+        "topics": 3, "words": 30, "documents": 60, "length": 20.0, "test_documents": 20, "passes": 2,
+        "grid_alpha": (0.1,), "grid_eta": (0.1, 0.2), "corpus": ("0.1:0.1", "uneven 0.3:0.1"),
+    },
     "calibration": {"rows": 10, "iterations": 4, "draws": 19, "burn": 2, "thin": 1, "start": ("data", "truth")},
 }  # fmt: skip
 

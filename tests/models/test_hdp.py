@@ -64,7 +64,7 @@ def test_learned_alpha_is_where_the_likelihood_of_the_topics_is_greatest():
 
 def test_empty_documents_teach_nothing():
     model = HDP(30, 4, 1.0, 3.0, 0.1, ("concentration", "growth"))
-    assert model.learn({}, _result(np.zeros(4), 0.0), 0.5) is None
+    assert model.learn({}, _result(np.zeros(4), 0.0), 0.5) == {}
 
 
 def test_a_fit_begins_as_lda_and_ends_as_itself():

@@ -212,7 +212,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         for name in LatentDirichletAllocation.saved_attributes:
             if name in vars(self):
                 setattr(lda, name, getattr(self, name))
-        lda.doc_topic_prior_, lda._learned = alpha, None
+        lda.doc_topic_prior_, lda._learned, lda._learns_eta = alpha, None, False
         lda._state = self._state_of(active)
         return lda
 
@@ -258,23 +258,44 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
             )
 
     def _wanted(self) -> dict[str, Any]:
-        usual = dict(zip(("concentration", "growth"), usual_concentrations(self.n_components), strict=True))
         given = {"concentration": self.doc_topic_prior, "growth": self.topic_concentration_prior}
         known = {name: float(value) for name, value in given.items() if value is not None}
         return {
             "n_components": int(self.n_components),
-            **usual,
+            **dict(zip(given, usual_concentrations(self.n_components), strict=True)),
             **known,
-            "topic_word_prior": self._eta(),
-            "learned": [name for name in given if name not in known],
+            "learned": [name for name in given if name not in known] + ["eta"] * self._is_eta_learned(),
+            "topic_word_prior": "auto" if self._is_eta_learned() else self._eta(),
         }
 
     def _fix_model(self, data: Documents) -> None:
         self._fitted = {**self._wanted(), "even_for": self._even_for(len(data))}
+        del self._fitted["topic_word_prior"]  # which grows with the words
         self.doc_topic_prior_ = np.full(self.n_components, self._fitted["concentration"] / self.n_components)
-        self.topic_word_prior_ = self._fitted["topic_word_prior"]
+        self.topic_word_prior_ = self._eta()
         self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
         self._n_words = data.n_words
+
+    @property
+    def _fixed(self) -> Mapping[str, Any]:
+        is_learned = "eta" in self._fitted["learned"]
+        return {**self._fitted, "topic_word_prior": "auto" if is_learned else self.topic_word_prior_}
+
+    def _model(self) -> Any:
+        of = self._fitted
+        return self._with_learned(
+            HDP(
+                self._n_words, of["n_components"], of["concentration"], of["growth"], self.topic_word_prior_,
+                tuple(of["learned"]), evenness=1.0, even_for=of["even_for"],
+            )
+        )  # fmt: skip
+
+    def _lda(self) -> LDA:
+        model: HDP = self._model()
+        return model.at_mean(self._state.estimate)
+
+    def _views(self) -> dict[str, Array]:
+        return {"weights": np.log(self.weights_)[None], **super()._views()}
 
     def _batch_size_for(self, n: int) -> int:
         usual = min(max(-(-n // _STEPS_A_PASS), _SMALLEST_BATCH), self._largest_batch)
@@ -294,22 +315,3 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit."""
         plan = self._plan(rows)
         return _EVEN_SHARE * sum(plan.schedule(step) for step in range(1, plan.total + 1))
-
-    @property
-    def _fixed(self) -> Mapping[str, Any]:
-        return self._fitted
-
-    def _model(self) -> Any:
-        of = self._fitted
-        model = HDP(
-            self._n_words, of["n_components"], of["concentration"], of["growth"], of["topic_word_prior"],
-            tuple(of["learned"]), evenness=1.0, even_for=of["even_for"],
-        )  # fmt: skip
-        return model.at(self._state.hyperparameters) if self.__sklearn_is_fitted__() else model
-
-    def _lda(self) -> LDA:
-        model: HDP = self._model()
-        return model.at_mean(self._state.estimate)
-
-    def _views(self) -> dict[str, Array]:
-        return {"weights": np.log(self.weights_)[None], **super()._views()}

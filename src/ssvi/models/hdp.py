@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
-from ssvi.models.base import Block, Model
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, usual_alpha
 from ssvi.models.merging import cosines, near_copies
 from ssvi.numerics.special import digamma_array
@@ -47,10 +46,10 @@ class HDP(Model):
         alpha: the larger, the more topics a document has.
     growth : float
         gamma: the larger, the more topics there are.
-    eta : float
-        The prior of word probabilities.
+    eta : float, (V,) or (T, V)
+        The prior of word probabilities, as LDA has it.
     learned : tuple of str
-        Which of "concentration" and "growth" are learned, those given being the start.
+        Which of "concentration", "growth" and "eta" are learned, those given being the start.
     evenness : float
         How far documents still take all topics for alike, from 1 (LDA) to 0 (this model): their alpha is
         alpha ((1 - evenness) pi + evenness / T). Before topics have formed, what is larger by chance would take what
@@ -64,12 +63,16 @@ class HDP(Model):
     n_topics: int
     concentration: float
     growth: float
-    eta: float
+    eta: float | Array
     learned: tuple[str, ...] = ()
     evenness: float = 0.0
     even_for: float = 12.0
 
     name = "hdp"
+    learnable = ("concentration", "growth", "eta")
+
+    def __post_init__(self) -> None:
+        check_learned(self)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the weights and the topics."""
@@ -83,7 +86,8 @@ class HDP(Model):
         """Return LDA at t(pi), whose alpha is alpha pi unless it is evened out. Its local steps count tables."""
         weights = (1.0 - self.evenness) * np.exp(np.ravel(log_weights)) + self.evenness / self.n_topics
         alpha = self.concentration * weights
-        return LDA(self.n_words, np.clip(alpha, SMALLEST_ALPHA, LARGEST_ALPHA), self.eta, "asymmetric")
+        alpha = np.clip(alpha, SMALLEST_ALPHA, LARGEST_ALPHA)
+        return LDA(self.n_words, alpha, self.eta, "asymmetric", "eta" in self.learned)
 
     def at_mean(self, parameters: Mapping[str, Array]) -> LDA:
         """Return LDA at E_q[pi]."""
@@ -95,27 +99,23 @@ class HDP(Model):
         return {"weights": weights, **self.given(np.zeros(self.n_topics)).init(rng)}
 
     def hyperparameters(self) -> Mapping[str, Array]:
-        """Return what is learned of alpha and gamma, and the evenness."""
-        return {name: np.array(getattr(self, name), dtype=float) for name in (*self.learned, "evenness")}
-
-    def at(self, hyperparameters: Mapping[str, Array]) -> HDP:
-        """Return the model with a learned alpha or gamma, and another evenness."""
-        learned: Any = {name: float(value) for name, value in hyperparameters.items()}
-        return replace(self, **learned)
+        """Return what is learned, and the evenness."""
+        return {**super().hyperparameters(), "evenness": np.array(self.evenness)}
 
     def learn(
-        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float
-    ) -> Mapping[str, Array] | None:
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
+    ) -> Mapping[str, Array]:
         """Return alpha and gamma, moved by a share rho towards what the tables of a minibatch say of them.
 
         Both are Minka's fixed point. For alpha: the number of tables over L, the sum of psi(n_d + alpha) - psi(alpha)
         over documents. For gamma, with pi integrated out, the same a level higher: m_k tables of a topic are as many
-        guests, and their expected number of tables is (gamma / T) (psi(m_k + gamma / T) - psi(gamma / T)).
+        guests, and their expected number of tables is (gamma / T) (psi(m_k + gamma / T) - psi(gamma / T)). eta is
+        learned as LDA's.
         """
         tables = result.eta_hat["weights"][0] * result.scale
         lengths = float(result.eta_hat["lengths"][0] * result.scale)
         if not lengths > 0:  # a minibatch of empty documents
-            return None
+            return {}
         share = np.array([self.growth / self.n_topics])
         upper_tables = share * (digamma_array(tables + share) - digamma_array(share)).sum()
         ends = digamma_array(np.array([tables.sum() + self.growth, self.growth]))
@@ -124,7 +124,10 @@ class HDP(Model):
             "growth": upper_tables[0] / (ends[0] - ends[1]),
         }
         # While all topics are taken for alike, tables say little of what the weights will be.
-        found = {name: self._moved(name, wanted[name], (1.0 - self.evenness) * step_size) for name in self.learned}
+        pace = (1.0 - self.evenness) * step_size
+        found = {name: self._moved(name, wanted[name], pace) for name in self.learned if name in wanted}
+        topics = replace(self.given(np.zeros(self.n_topics)), alpha_rule=None)
+        found |= topics.learn(views, result, step_size, sweeps)
         return {**found, "evenness": np.array(max(0.0, self.evenness - step_size / self.even_for))}
 
     def _moved(self, name: str, wanted: float, step_size: float) -> Array:
