@@ -94,7 +94,7 @@ def test_concentrations_that_are_given_stay(simulated):
     model = HierarchicalDirichletTopics(8, doc_topic_prior=2.0, topic_concentration_prior=3.0, max_iter=3)
     model.fit(simulated[1])
     assert (model.doc_concentration_, model.topic_concentration_) == (2.0, 3.0)
-    with pytest.raises(ValueError, match="concentration changed since this model was fitted"):
+    with pytest.raises(ValueError, match="doc_topic_prior changed since this model was fitted"):
         model.set_params(doc_topic_prior=1.0).partial_fit(simulated[1])
     with pytest.raises(ValueError, match=r"^doc_topic_prior must be"):
         HierarchicalDirichletTopics(8, doc_topic_prior=-1.0).fit(simulated[1])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import require, require_count, require_positive
+from ssvi.checks import AUTO, is_auto, positive_or_auto, require, require_count
 from ssvi.engine import State
 from ssvi.estimators.lda import LatentDirichletAllocation
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
@@ -80,26 +80,27 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         check=require_count,
         kw_only=False,
     )
-    doc_topic_prior: float | None = parameter(
-        default=None,
-        kind="float, optional",
+    doc_topic_prior: float | str = parameter(
+        default=AUTO,
+        kind='float or "auto"',
         words="""alpha, the concentration of a document's topic weights, which are Dirichlet(alpha pi). The larger, the
-        more topics a document has. It is learned by default.""",
-        check=optional(require_positive),
+        more topics a document has. "auto" learns it.""",
+        check=positive_or_auto,
     )
-    topic_concentration_prior: float | None = parameter(
-        default=None,
-        kind="float, optional",
+    topic_concentration_prior: float | str = parameter(
+        default=AUTO,
+        kind='float or "auto"',
         words="""gamma, the concentration of the Dirichlet process: pi is Dirichlet(gamma / T). The larger, the more
-        topics there are. It is learned by default.""",
-        check=optional(require_positive),
+        topics there are. "auto" learns it.""",
+        check=positive_or_auto,
     )
-    topic_word_prior: float | None = changed(
+    topic_word_prior: float | str | Sequence[float] | npt.NDArray[Any] | None = changed(
         LatentDirichletAllocation,
         "topic_word_prior",
         default=0.01,
-        kind="float",
-        words="eta, the Dirichlet prior of a topic's word probabilities.",
+        kind='float, array of V or T x V floats, or "auto"',
+        words="""eta, the Dirichlet prior of a topic's word probabilities: for all words, for each word, or for each
+        word in each topic. "auto" learns one number. See also `seed_words`.""",
     )
     global_step: str | GlobalStep = changed(
         LatentDirichletAllocation,
@@ -146,8 +147,14 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         ),
     )
 
+    _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        "doc_topic_prior": ("concentration", None),
+        "topic_concentration_prior": ("growth", None),
+    }
+    """What a fit may learn: parameters, what the model calls them, and no start, which follows from T."""
+
     name = HDP.name
-    saved_attributes = (*LatentDirichletAllocation.saved_attributes, "_fitted")
+    saved_attributes = (*LatentDirichletAllocation.saved_attributes, "_fitted", "_even_for")
 
     @property
     def active_(self) -> npt.NDArray[np.bool_]:
@@ -258,37 +265,45 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
             )
 
     def _wanted(self) -> dict[str, Any]:
-        given = {"concentration": self.doc_topic_prior, "growth": self.topic_concentration_prior}
-        known = {name: float(value) for name, value in given.items() if value is not None}
         return {
             "n_components": int(self.n_components),
-            **dict(zip(given, usual_concentrations(self.n_components), strict=True)),
-            **known,
-            "learned": [name for name in given if name not in known] + ["eta"] * self._is_eta_learned(),
-            "topic_word_prior": "auto" if self._is_eta_learned() else self._eta(),
+            "doc_topic_prior": positive_or_auto("doc_topic_prior", self.doc_topic_prior),
+            "topic_concentration_prior": positive_or_auto("topic_concentration_prior", self.topic_concentration_prior),
+            "topic_word_prior": AUTO if self._is_eta_learned() else self._eta(),
         }
 
     def _fix_model(self, data: Documents) -> None:
-        self._fitted = {**self._wanted(), "even_for": self._even_for(len(data))}
-        del self._fitted["topic_word_prior"]  # which grows with the words
-        self.doc_topic_prior_ = np.full(self.n_components, self._fitted["concentration"] / self.n_components)
-        self.topic_word_prior_ = self._eta()
+        self._fitted = self._wanted()
+        del self._fitted["topic_word_prior"]  # which may have a number for each word
+        self.topic_word_prior_, self._learns_eta = self._eta(), self._is_eta_learned()
+        self.doc_topic_prior_ = np.full(self.n_components, self._concentrations()[0] / self.n_components)
         self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
-        self._n_words = data.n_words
+        self._n_words, self._even_for = data.n_words, self._first_part(len(data))
 
     @property
     def _fixed(self) -> Mapping[str, Any]:
-        is_learned = "eta" in self._fitted["learned"]
-        return {**self._fitted, "topic_word_prior": "auto" if is_learned else self.topic_word_prior_}
+        return {**self._fitted, "topic_word_prior": AUTO if self._learns_eta else self.topic_word_prior_}
+
+    def _concentrations(self) -> tuple[float, float]:
+        """Return alpha and gamma, or the start of those that are learned."""
+        alpha, gamma = self._fitted["doc_topic_prior"], self._fitted["topic_concentration_prior"]
+        usual = usual_concentrations(self._fitted["n_components"])
+        return usual[0] if is_auto(alpha) else alpha, usual[1] if is_auto(gamma) else gamma
 
     def _model(self) -> Any:
-        of = self._fitted
-        return self._with_learned(
-            HDP(
-                self._n_words, of["n_components"], of["concentration"], of["growth"], self.topic_word_prior_,
-                tuple(of["learned"]), evenness=1.0, even_for=of["even_for"],
-            )
-        )  # fmt: skip
+        learned = [self._learnable[name][0] for name, value in self._fitted.items() if is_auto(value)]
+        concentration, growth = self._concentrations()
+        model = HDP(
+            self._n_words,
+            self._fitted["n_components"],
+            concentration,
+            growth,
+            self.topic_word_prior_,
+            (*learned, "eta") if self._learns_eta else tuple(learned),
+            evenness=1.0,
+            even_for=self._even_for,
+        )
+        return self._with_learned(model)
 
     def _lda(self) -> LDA:
         model: HDP = self._model()
@@ -311,7 +326,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         step = Ssvi(averaging=_AVERAGING, warm_sweeps=1.0)
         return step if whole_steps is None else step.for_whole_data(whole_steps)
 
-    def _even_for(self, rows: int) -> float:
+    def _first_part(self, rows: int) -> float:
         """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit."""
         plan = self._plan(rows)
         return _EVEN_SHARE * sum(plan.schedule(step) for step in range(1, plan.total + 1))
