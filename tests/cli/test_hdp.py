@@ -10,7 +10,7 @@ import ssvi
 
 def test_commands_show_active_topics_only(texts, tmp_path):
     model, weights = tmp_path / "model.ssvi", tmp_path / "weights.csv"
-    options = ["-k", 12, "--jobs", 1, "--held-out", 0, "--set", "topic_word_prior=0.5"]
+    options = ["-k", 12, "--jobs", 1, "--held-out", 0]
     fitted = run("fit", "hdp", texts, "-o", model, *options)
     assert fitted.exit_code == 0
     estimator = ssvi.load(model)

@@ -39,7 +39,8 @@ def test_it_finds_the_topics_that_there_are_and_few_others(simulated, global_ste
     assert model.components_.shape == (room * TRUE, WORDS)
     np.testing.assert_allclose(model.weights_.sum(), 1.0)
     np.testing.assert_allclose(model.doc_topic_prior_, model.doc_concentration_ * model.weights_)
-    assert 0.3 < model.doc_concentration_ < 1.2  # 0.6 was simulated
+    assert 0.6 < model.doc_concentration_ < 3.0  # half way from 0.6, which was simulated, to the usual
+    assert 0.02 < model.topic_word_prior_ < 0.1  # 0.05 was simulated
 
 
 def test_reports_and_tables_have_active_topics_only(fitted, simulated):
@@ -115,3 +116,12 @@ def test_topics_that_are_the_same_become_one_when_a_fit_has_ended(simulated):
     assert abs(model.score(simulated[1]) - score) < 0.02
     steps = model.n_batch_iter_
     assert model.partial_fit(simulated[1]).n_batch_iter_ == steps + 1
+
+
+def test_seeded_topics_stay_seeded_in_lda(simulated):
+    model = HierarchicalDirichletTopics(8, topic_word_prior=0.1, seed_words={2: [5, 7]}, max_iter=2, random_state=0)
+    lda = model.fit(simulated[1]).convert_to_lda(0.0)
+    assert lda.topic_word_prior_.shape == (8, WORDS)
+    np.testing.assert_allclose(lda.topic_word_prior_[2, [5, 6, 7]], [100.1, 0.1, 100.1])
+    steps = lda.n_batch_iter_
+    assert lda.partial_fit(simulated[1]).n_batch_iter_ == steps + 1

@@ -62,6 +62,13 @@ def test_learned_alpha_is_where_the_likelihood_of_the_topics_is_greatest():
     np.testing.assert_allclose(model.concentration, grid[np.argmax([log_likelihood(a) for a in grid])], rtol=1e-3)
 
 
+def test_half_way_alpha_goes_to_the_mean_of_what_is_probable_and_what_is_usual():
+    result = _result(np.array([30.0, 10.0, 5.0, 3.0, 2.0]), 100.0)
+    model = HDP(30, 5, 1.0, 3.0, 0.1, ("concentration",), half_way=True)
+    wanted = np.sqrt(0.5 * usual_concentrations(5)[0])
+    np.testing.assert_allclose(model.learn({}, result, 0.5)["concentration"], 0.5 + 0.5 * wanted)
+
+
 def test_empty_documents_teach_nothing():
     model = HDP(30, 4, 1.0, 3.0, 0.1, ("concentration", "growth"))
     assert model.learn({}, _result(np.zeros(4), 0.0), 0.5) == {}

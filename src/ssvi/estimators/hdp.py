@@ -28,6 +28,7 @@ from ssvi.typing import Array
 _EVEN_SHARE = 0.8
 _FEWEST_STEPS, _FEWEST_PASSES = 180, 20  # topics of no use fade away by and by
 _STEPS_A_PASS, _SMALLEST_BATCH = 6, 128
+_FIRST_ETA = 0.01
 _AVERAGING = 7.0  # of SSVI's lambda: step t counts as t^7
 _NEARLY_ALL = 0.9  # of the topics in use: then there may be room for too few
 _ENOUGH_WORDS, _ENOUGH_STEPS = 100, 50  # words for each topic, and steps, before anything is said of their number
@@ -84,7 +85,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         default=AUTO,
         kind='float or "auto"',
         words="""alpha, the concentration of a document's topic weights, which are Dirichlet(alpha pi). The larger, the
-        more topics a document has. "auto" learns it.""",
+        more topics a document has. "auto" learns it, half way: to the geometric mean of the most probable one and LDA's
+        usual one, which predicts better.""",
         check=positive_or_auto,
     )
     topic_concentration_prior: float | str = parameter(
@@ -97,10 +99,11 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     topic_word_prior: float | str | Sequence[float] | npt.NDArray[Any] | None = changed(
         LatentDirichletAllocation,
         "topic_word_prior",
-        default=0.01,
-        kind='float, array of V or T x V floats, or "auto"',
+        default=AUTO,
+        kind='"auto", float, or array of V or T x V floats',
         words="""eta, the Dirichlet prior of a topic's word probabilities: for all words, for each word, or for each
-        word in each topic. "auto" learns one number. See also `seed_words`.""",
+        word in each topic. "auto" learns one number, from 0.01 on: with an eta that is too small, topics of a few
+        chance words stay. See also `seed_words`, which want a number.""",
     )
     global_step: str | GlobalStep = changed(
         LatentDirichletAllocation,
@@ -206,12 +209,15 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         share = self.active_share if active_share is None else active_share
         held = self._model().words_held(self._state.estimate)
         active = np.flatnonzero(is_active(held, share)) if is_active(held, share).any() else np.array([held.argmax()])
-        alpha = self._lda().alpha[active]
+        alpha, eta = self._lda().alpha[active], self.topic_word_prior_
+        eta = np.asarray(eta)[active] if np.ndim(eta) == 2 else eta
         own = self.get_params(deep=False)
         given = {name: own[name] for name in LatentDirichletAllocation().get_params(deep=False) if name in own}
         given |= {
             "n_components": len(active),
             "doc_topic_prior": alpha,
+            "topic_word_prior": eta,
+            "seed_words": None,  # they are in eta
             "local_step": getattr(self.local_step, "lda_step", self.local_step),
             "max_iter": self.max_iter or self.n_iter_,
         }
@@ -219,7 +225,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         for name in LatentDirichletAllocation.saved_attributes:
             if name in vars(self):
                 setattr(lda, name, getattr(self, name))
-        lda.doc_topic_prior_, lda._learned, lda._learns_eta = alpha, None, False
+        lda.doc_topic_prior_, lda.topic_word_prior_ = alpha, eta
+        lda._learned, lda._learns_eta = None, False
         lda._state = self._state_of(active)
         return lda
 
@@ -284,6 +291,10 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _fixed(self) -> Mapping[str, Any]:
         return {**self._fitted, "topic_word_prior": AUTO if self._learns_eta else self.topic_word_prior_}
 
+    def _eta(self) -> float | Array:
+        start = _FIRST_ETA if self.topic_word_prior is None or self._is_eta_learned() else self.topic_word_prior
+        return self._word_prior(start, self.n_components)
+
     def _concentrations(self) -> tuple[float, float]:
         """Return alpha and gamma, or the start of those that are learned."""
         alpha, gamma = self._fitted["doc_topic_prior"], self._fitted["topic_concentration_prior"]
@@ -302,6 +313,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
             (*learned, "eta") if self._learns_eta else tuple(learned),
             evenness=1.0,
             even_for=self._even_for,
+            half_way=True,
         )
         return self._with_learned(model)
 

@@ -56,6 +56,9 @@ class HDP(Model):
         there is to take, and rare topics would never be found.
     even_for : float
         The sum of step sizes after which evenness, 1 at first, is 0.
+    half_way : bool
+        Whether alpha is learned half way only, to the geometric mean of the most probable one and LDA's usual one, as
+        LDA's is by default: on text, the most probable alpha is smaller than the one that predicts best.
 
     """
 
@@ -67,6 +70,7 @@ class HDP(Model):
     learned: tuple[str, ...] = ()
     evenness: float = 0.0
     even_for: float = 12.0
+    half_way: bool = False
 
     name = "hdp"
     learnable = ("concentration", "growth", "eta")
@@ -119,8 +123,9 @@ class HDP(Model):
         share = np.array([self.growth / self.n_topics])
         upper_tables = share * (digamma_array(tables + share) - digamma_array(share)).sum()
         ends = digamma_array(np.array([tables.sum() + self.growth, self.growth]))
+        alpha = tables.sum() / lengths
         wanted = {
-            "concentration": tables.sum() / lengths,
+            "concentration": np.sqrt(alpha * usual_concentrations(self.n_topics)[0]) if self.half_way else alpha,
             "growth": upper_tables[0] / (ends[0] - ends[1]),
         }
         # While all topics are taken for alike, tables say little of what the weights will be.
