@@ -99,17 +99,15 @@ def test_concentrations_that_are_given_stay(simulated):
         model.set_params(doc_topic_prior=1.0).partial_fit(simulated[1])
     with pytest.raises(ValueError, match=r"^doc_topic_prior must be"):
         HierarchicalDirichletTopics(8, doc_topic_prior=-1.0).fit(simulated[1])
-    with pytest.raises(ValueError, match=r"^merge must be"):
-        HierarchicalDirichletTopics(8, merge=1.5).fit(simulated[1])
 
 
 @pytest.mark.filterwarnings("ignore:.*topics are in use")
 def test_topics_that_are_the_same_become_one_when_a_fit_has_ended(simulated):
-    model = HierarchicalDirichletTopics(3 * TRUE, merge=None, random_state=0).fit(simulated[1])
+    model = HierarchicalDirichletTopics(3 * TRUE, merge_copies=False, random_state=0).fit(simulated[1])
     before, score, words = model.n_active_, model.score(simulated[1]), model._model().words_held(model._state.estimate)
     assert before > TRUE + 1
     assert model._merge_twins() is False
-    assert model.set_params(merge=0.9)._merge_twins() is True
+    assert model.set_params(merge_copies=True)._merge_twins() is True
     assert TRUE <= model.n_active_ <= TRUE + 1
     held = model._model().words_held(model._state.estimate)
     np.testing.assert_allclose(held.sum(), words.sum())

@@ -15,9 +15,8 @@ from ssvi.batches.documents import Documents
 from ssvi.checks import AUTO, is_auto, positive_or_auto, require, require_count
 from ssvi.engine import State
 from ssvi.estimators.lda import LatentDirichletAllocation
-from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
-from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
+from ssvi.estimators.parameters import changed, parameter, with_parameters
+from ssvi.estimators.plan import Plan
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.base import is_active
 from ssvi.models.hdp import HDP, usual_concentrations
@@ -27,9 +26,8 @@ from ssvi.typing import Array
 # For how long topics are taken for alike, less and less: a share of the sum of a fit's step sizes.
 _EVEN_SHARE = 0.8
 _FEWEST_STEPS, _FEWEST_PASSES = 180, 20  # topics of no use fade away by and by
-_STEPS_A_PASS, _SMALLEST_BATCH = 6, 128
+_ALIKE = 0.9  # a cosine between topics from which on they are one
 _FIRST_ETA = 0.01
-_AVERAGING = 7.0  # of SSVI's lambda: step t counts as t^7
 _NEARLY_ALL = 0.9  # of the topics in use: then there may be room for too few
 _ENOUGH_WORDS, _ENOUGH_STEPS = 100, 50  # words for each topic, and steps, before anything is said of their number
 
@@ -105,20 +103,6 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         word in each topic. "auto" learns one number, from 0.01 on: with an eta that is too small, topics of a few
         chance words stay. See also `seed_words`, which want a number.""",
     )
-    global_step: str | GlobalStep = changed(
-        LatentDirichletAllocation,
-        "global_step",
-        default="ssvi",
-        words="""How q of weights and topics is updated. "ssvi" averages over its path, and begins with a pass of "map";
-        of the others, "ssvi_a" and "map" are more likely to keep two topics where there is one.""",
-    )
-    learning_decay: float | None = changed(
-        LatentDirichletAllocation,
-        "learning_decay",
-        default=0.5,
-        words="kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ...",
-    )
-    learning_offset: float | None = changed(LatentDirichletAllocation, "learning_offset", default=1.0)
     max_iter: int | None = changed(
         LatentDirichletAllocation,
         "max_iter",
@@ -140,16 +124,14 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         check=lambda name, value: require(name, value, lambda v: 0 <= v <= 1, "from 0 to 1"),
     )
 
-    merge: float | None = parameter(
-        default=0.9,
-        kind="float or None",
-        words="""Make one topic of those whose word probabilities have at least this cosine, when a fit has ended. None:
-        leave them.""",
-        check=optional(
-            lambda name, value: require(name, value, lambda v: 0 < v <= 1, "above 0 and at most 1, or None")
-        ),
+    merge_copies: bool = changed(
+        LatentDirichletAllocation,
+        "merge_copies",
+        default=True,
+        words="Merge topics that have become copies of each other (a cosine above 0.9), when a fit has ended.",
     )
 
+    _batches_of_data: ClassVar[int] = 6
     _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
         "doc_topic_prior": ("concentration", None),
         "topic_concentration_prior": ("growth", None),
@@ -251,7 +233,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _merge_twins(self) -> bool:
         """Make one topic of those that are the same but for noise; tell whether there were any."""
         state, model = self._state, self._model()
-        pairs = [] if self.merge is None else model.twins(state.estimate, self.merge)
+        pairs = model.twins(state.estimate, _ALIKE) if self.merge_copies else []
         if pairs:
             parameters, averages = (
                 model.merged(arrays, pairs) if len(arrays) else {} for arrays in (state.parameters, state.averages)
@@ -324,19 +306,12 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _views(self) -> dict[str, Array]:
         return {"weights": np.log(self.weights_)[None], **super()._views()}
 
-    def _batch_size_for(self, n: int) -> int:
-        usual = min(max(-(-n // _STEPS_A_PASS), _SMALLEST_BATCH), self._largest_batch)
-        return n if self._is_batch(n) else self.batch_size or usual
-
     def _passes_for(self, n: int) -> int:
         steps_a_pass = -(-n // self._batch_size_for(n))
         return self.max_iter or max(_FEWEST_PASSES, -(-_FEWEST_STEPS // steps_a_pass))
 
-    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
-        if self.global_step != Ssvi.name:
-            return super()._global_step(whole_steps)
-        step = Ssvi(averaging=_AVERAGING, warm_sweeps=1.0)
-        return step if whole_steps is None else step.for_whole_data(whole_steps)
+    def _rearranges(self, plan: Plan) -> tuple[float, float]:
+        return 0.0, 0.0  # places that become free would be taken at once; `_finish` merges
 
     def _first_part(self, rows: int) -> float:
         """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit."""
