@@ -33,6 +33,7 @@ SMALL = {
         "simulated_documents": 60, "words": 40, "length": 20.0, "documents": None, "test_documents": 30, "passes": 2,
         "topics": (3,), "truncation": (5,), "lda_topics": (3,), "room": (1.5,), "sizes": ("equal",),
     },
+    "convergence": {"topics": 4, "documents": 200, "test_documents": 30, "passes": 5},
     "hyperparameters": {
         "topics": 3, "words": 30, "documents": 60, "length": 20.0, "test_documents": 20, "passes": 2,
         "grid_alpha": (0.1,), "grid_eta": (0.1, 0.2), "corpus": ("0.1:0.1", "uneven 0.3:0.1"),
@@ -49,8 +50,10 @@ def small(request, corpus_file, monkeypatch, tmp_path):
     quick = experiment.settings["quick"]
     some = quick.algorithm[:2] + quick.algorithm[-1:]
     changes = {"algorithm": some, "seeds": 1, **SMALL[request.param]}
-    if hasattr(quick, "corpus"):
+    if request.param.startswith("lda") or request.param == "hdp":
         changes["corpus"] = corpus_file
+    if request.param == "convergence":
+        changes["corpus"] = (str(corpus_file),)
     return experiment, replace(quick, **changes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from ssvi.adaptive import AdaptiveSchedule
 from ssvi.batches.documents import Documents
 from ssvi.checks import AUTO, is_auto, positive_or_auto, require, require_count
 from ssvi.engine import State
@@ -103,12 +104,13 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         word in each topic. "auto" learns one number, from 0.01 on: with an eta that is too small, topics of a few
         chance words stay. See also `seed_words`, which want a number.""",
     )
-    max_iter: int | None = changed(
+    max_iter: int | str | None = changed(
         LatentDirichletAllocation,
         "max_iter",
         default=None,
-        kind="int, optional",
-        words="Passes over the data in `fit`. By default 20, or as many as make 180 steps.",
+        kind='int, "auto", optional',
+        words="""Passes over the data in `fit`. By default 20, or as many as make 180 steps. "auto" goes on until the
+        fit has converged, for ten times that at most.""",
     )
     batch_size: int | None = changed(
         LatentDirichletAllocation,
@@ -201,7 +203,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
             "topic_word_prior": eta,
             "seed_words": None,  # they are in eta
             "local_step": getattr(self.local_step, "lda_step", self.local_step),
-            "max_iter": self.max_iter or self.n_iter_,
+            "max_iter": self.n_iter_ if self.max_iter is None else self.max_iter,
         }
         lda = LatentDirichletAllocation(**given)
         for name in LatentDirichletAllocation.saved_attributes:
@@ -306,14 +308,19 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _views(self) -> dict[str, Array]:
         return {"weights": np.log(self.weights_)[None], **super()._views()}
 
-    def _passes_for(self, n: int) -> int:
-        steps_a_pass = -(-n // self._batch_size_for(n))
-        return self.max_iter or max(_FEWEST_PASSES, -(-_FEWEST_STEPS // steps_a_pass))
+    def _planned_passes(self, n: int) -> int:
+        if self.max_iter is not None and not isinstance(self.max_iter, str):
+            return int(self.max_iter)
+        return max(_FEWEST_PASSES, -(-_FEWEST_STEPS // -(-n // self._batch_size_for(n))))
 
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         return 0.0, 0.0  # places that become free would be taken at once; `_finish` merges
 
     def _first_part(self, rows: int) -> float:
-        """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit."""
+        """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit.
+
+        Step sizes that adapt are not known before: they are taken for the usual ones.
+        """
         plan = self._plan(rows)
-        return _EVEN_SHARE * sum(plan.schedule(step) for step in range(1, plan.total + 1))
+        schedule = self._online_schedule if isinstance(plan.schedule, AdaptiveSchedule) else plan.schedule
+        return _EVEN_SHARE * sum(schedule(step) for step in range(1, plan.planned * plan.steps_per_pass + 1))
