@@ -130,7 +130,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         LatentDirichletAllocation,
         "merge_copies",
         default=True,
-        words="Merge topics that have become copies of each other (a cosine above 0.9), when a fit has ended.",
+        words="""Merge topics that have become copies of each other (a cosine above 0.9), when a fit of 50 steps or more
+        has ended.""",
     )
 
     _batches_of_data: ClassVar[int] = 6
@@ -233,9 +234,13 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         return merged
 
     def _merge_twins(self) -> bool:
-        """Make one topic of those that are the same but for noise; tell whether there were any."""
+        """Make one topic of those that are the same but for noise; tell whether there were any.
+
+        After a few steps topics are still much alike, and that says nothing.
+        """
         state, model = self._state, self._model()
-        pairs = model.twins(state.estimate, _ALIKE) if self.merge_copies else []
+        merges = self.merge_copies and state.step >= _ENOUGH_STEPS
+        pairs = model.twins(state.estimate, _ALIKE) if merges else []
         if pairs:
             parameters, averages = (
                 model.merged(arrays, pairs) if len(arrays) else {} for arrays in (state.parameters, state.averages)
