@@ -271,7 +271,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _note_priors(self) -> None:
         """Show the priors as the fit has left them."""
-        model = self._model()
+        model = self._lda()
         self.doc_topic_prior_, self.topic_word_prior_ = model.alpha, model.eta
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -286,10 +286,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         local_step = self._local_step(documents, sweeps=_TRANSFORM_SWEEPS, kept=_TRANSFORM_SWEEPS - 5)
         keys = documents.content_keys(derive_key(self.random_state_, "transform"))
         with self._open_backend() as backend:
-            views = {"topics": np.log(self.topic_word_)}
-            weights = backend.map_local(local_step, self._model(), views, documents, keys)["weights"]
+            weights = backend.map_local(local_step, self._model(), self._views(), documents, keys)["weights"]
         if not normalize:
-            weights = weights * (documents.lengths() + self._model().alpha.sum())[:, None]
+            weights = weights * (documents.lengths() + self._lda().alpha.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.
         return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
 
@@ -328,7 +327,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _completed(self, documents: Documents) -> HeldOut:
         with self._open_backend() as backend:
-            return document_completion(self.topic_word_, self._model().alpha, documents, backend=backend)
+            return document_completion(self.topic_word_, self._lda().alpha, documents, backend=backend)
 
     def _score(self, data: Documents) -> float:
         return self._completed(data).mean
@@ -343,7 +342,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def topic_word_(self) -> Array:
         """E_q[beta]."""
         check_is_fitted(self)
-        return self._model().mean_topics(self._state.estimate)
+        return self._lda().mean_topics(self._state.estimate)
 
     @property
     def exp_dirichlet_component_(self) -> Array:
@@ -353,7 +352,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
-        return self._model().summarize(self._state.estimate)
+        return self._lda().summarize(self._state.estimate)
 
     def components_in_use(self) -> int:
         """Return the number of topics."""
@@ -462,10 +461,19 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _units(self, data: Documents) -> float:
         return float(data.lengths().mean())
 
-    def _model(self) -> LDA:
+    def _model(self) -> Any:
         return self._with_learned(
             LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned, self._learns_eta)
         )
+
+    def _lda(self) -> LDA:
+        """Return LDA as it is fitted: what predicts, whatever prior there is of its alpha."""
+        model: LDA = self._model()
+        return model
+
+    def _views(self) -> dict[str, Array]:
+        """Return t of the estimate."""
+        return {"topics": np.log(self.topic_word_)}
 
     def _local_step(self, documents: Documents, **options: int) -> LocalStep:
         """Return the local step; `options` are for one that is given by name."""
@@ -473,7 +481,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if isinstance(choice, str) and choice == "auto":
             choice = self.local_step_
         step = make_local_step(
-            choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol, **options
+            choice, self.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol, **options
         )
         step.check(documents)
         return step
