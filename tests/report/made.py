@@ -1,4 +1,4 @@
-"""Fitted models that nobody fitted: what the page asks of an estimator, with planted likeness, junk, dust and a copy."""
+"""Models that nobody fitted: what the page asks of an estimator, with planted likeness, junk, dust and a copy."""
 
 from __future__ import annotations
 

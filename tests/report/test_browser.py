@@ -5,9 +5,18 @@ import io
 import itertools
 
 import pytest
-
 from tests.report.conftest import DESKTOP, PHONE, settle
 from tests.report.made import Made, MadeImages, MadeMeans, MadeSpectra, documents_of
+
+SMALL_TARGETS = """
+[...document.querySelectorAll('button, a, input, select, [role=option]')]
+  .filter((e) => e.checkVisibility() && !e.closest('.circles'))
+  .map((e) => [e.id || e.textContent, e.getBoundingClientRect()])
+  .filter(([, b]) => b.width < 43.9 || b.height < 43.9)
+  .map(([name, b]) => [name, b.width, b.height])
+"""
+CIRCLES = "all => all.map((c) => ['cx', 'cy', 'r'].map((name) => Number(c.getAttribute(name))))"
+ALPHAS = "canvas => [...canvas.getContext('2d').getImageData(0, 0, 8, 8).data].filter((value, i) => i % 4 == 3)"
 
 
 @pytest.fixture
@@ -338,19 +347,13 @@ def test_it_fits_a_phone(open_page, topics, scheme):
         page.tap(f"#tab-{view}")
         settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, view
-        small = page.evaluate(
-            "[...document.querySelectorAll('button, a, input, select, [role=option]')].filter(e => e.checkVisibility() && !e.closest('.circles'))"
-            ".map(e => [e.id || e.textContent, e.getBoundingClientRect()]).filter(([, b]) => b.width < 43.9 || b.height < 43.9)"
-            ".map(([name, b]) => [name, b.width, b.height])"
-        )
+        small = page.evaluate(SMALL_TARGETS)
         assert small == [], view
 
 
 def test_a_finger_beside_a_small_circle_takes_the_nearest(open_page, topics):
     page = open_page(topics, **PHONE)
-    places = page.evaluate(
-        "[...document.querySelectorAll('.circles circle')].map(c => ['cx', 'cy', 'r'].map(n => Number(c.getAttribute(n))))"
-    )
+    places = page.eval_on_selector_all(".circles circle", CIRCLES)
     frame = page.locator("#map").bounding_box()
     x, y, r = places[10]
     page.touchscreen.tap(frame["x"] + x + r + 8, frame["y"] + y)
@@ -382,9 +385,7 @@ def test_prototypes_are_drawn(open_page, content):
     assert page.locator("#spectrum").is_hidden()
     page.click("#tab-list")
     assert page.locator("#list canvas").count() == 12
-    inked = page.evaluate(
-        "[...document.querySelector('#picture canvas').getContext('2d').getImageData(0, 0, 8, 8).data].filter((v, i) => i % 4 == 3)"
-    )
+    inked = page.eval_on_selector("#picture canvas", ALPHAS)
     assert max(inked) == 255
     assert min(inked) < 20
 

@@ -1,15 +1,13 @@
 """What documents tell of components, against counts by hand."""
 
-import datetime
-
 import numpy as np
 import pytest
+from tests.report.made import Made, documents_of
 
 from ssvi.evaluation.coherence import document_occurrences, npmi, top_words
 from ssvi.report.components import Components
-from ssvi.report.corpus import CorpusFacts, as_dates, coherence
+from ssvi.report.corpus import CorpusFacts, coherence
 from ssvi.report.packing import unpack
-from tests.report.made import Made, documents_of
 
 
 def _shares():
@@ -28,34 +26,6 @@ def test_shares_over_time_are_means_of_each_period():
     facts = CorpusFacts(_shares(), dates=["2018", "2018-06", "2021-01-01", np.datetime64("2021-12-31")])
     found = facts.over_time(_shares())
     assert (found["unit"], found["names"][0], found["names"][-1]) == ("month", "2018-01", "2021-12")
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "unit", "names"),
-    [
-        ("2020-02-28", "2020-03-01", "day", ["2020-02-28", "2020-02-29", "2020-03-01"]),
-        ("2020-01-01", "2020-12-01", "week", ["2019-12-30", "2020-01-06"]),  # Mondays
-        ("1999-11", "2004-02", "month", ["1999-11", "1999-12", "2000-01"]),
-        ("1965", "1990", "year", ["1965", "1966"]),
-        ("1801", "1990", "decade", ["1800s", "1810s"]),
-    ],
-)  # fmt: skip
-def test_the_finest_periods_that_are_not_too_many(first, last, unit, names):
-    found = CorpusFacts(_shares()[:2], dates=[first, last]).over_time(_shares()[:2])
-    assert found["unit"] == unit
-    assert found["names"][: len(names)] == names
-    assert found["counts"][0] == found["counts"][-1] == 1
-
-
-def test_dates_are_taken_as_python_and_numpy_have_them():
-    given = [datetime.date(2024, 5, 6), datetime.datetime(2024, 5, 6, 7, 8), np.datetime64("2024-05-06T10"), "2024/05/06",
-             "2024-05-06T10:00:00+02:00", "2024-05-06T10:00:00Z"]  # fmt: skip
-    assert set(as_dates(given)) == {np.datetime64("2024-05-06")}
-    assert np.isnat(as_dates([None, "", "NaT", float("nan")])).all()
-    with pytest.raises(
-        ValueError, match="row 1 has the date 'May 2024': dates are written as 2024, 2024-05 or 2024-05-31"
-    ):
-        as_dates(["2024", "May 2024"])
 
 
 def test_groups_have_the_means_of_their_documents_the_largest_first():
@@ -79,13 +49,13 @@ def test_examples_are_the_documents_with_most_of_each():
     documents, chosen = facts.examples(_shares())
     assert asked == [([0, 1, 2, 3], 280)]
     assert [documents[place]["name"] for place, _ in chosen[1]] == [
-        "document 2",
         "document 3",
+        "document 4",
+        "document 2",
         "document 1",
-        "document 0",
     ]
     assert [share for _, share in chosen[1]] == [0.9, 0.7, 0.4, 0.2]
-    assert documents[0] == {"name": "document 0", "parts": [[0, 0.8], [1, 0.2]], "title": "A", "date": "2020"}
+    assert documents[0] == {"name": "document 1", "parts": [[0, 0.8], [1, 0.2]], "title": "A", "date": "2020"}
     assert documents[3]["text"] == "text 3"
     assert "title" not in documents[3]
 

@@ -113,10 +113,11 @@ def test_kept_neighbours_are_counted():
     assert kept_neighbours(_distances(line), line) == 1.0
     # In a ring order that pairs each with the one opposite, some are kept by chance and most are not.
     mixed = line[[0, 5, 1, 6, 2, 7, 3, 8, 4, 9]]
-    brute = np.mean([
-        len(set(np.argsort(np.abs(line[:, 0] - line[k, 0]), kind="stable")[1:6]) & set(np.argsort(np.abs(mixed[:, 0] - mixed[k, 0]), kind="stable")[1:6])) / 5
-        for k in range(10)
-    ])  # fmt: skip
+
+    def five(places, k):
+        return set(np.argsort(np.abs(places[:, 0] - places[k, 0]), kind="stable")[1:6])
+
+    brute = np.mean([len(five(line, k) & five(mixed, k)) / 5 for k in range(10)])
     assert kept_neighbours(_distances(line), mixed) == pytest.approx(brute)
 
 

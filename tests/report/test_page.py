@@ -6,6 +6,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from tests.report.made import Made, MadeMeans, documents_of
 from typer.testing import CliRunner
 
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
@@ -14,7 +15,6 @@ from ssvi.report import write_report
 from ssvi.report.facts import gather_facts
 from ssvi.report.packing import unpack
 from ssvi.report.page import SCRIPTS, render
-from tests.report.made import Made, MadeMeans, documents_of
 
 WORDS = [f"word{i}" for i in range(15)] + ["</script><b>&"]
 COUNTS = np.random.default_rng(0).poisson(0.6, (80, 16))
