@@ -148,10 +148,10 @@ def test_factorisations_show_spectra_and_the_activations_of_given_rows():
         return unpack(packed) / 65_535 * packed["largest"]
 
     row = nmf.summarize_components()[1][first]
-    np.testing.assert_allclose(curve(facts["spectra"][0]), row, atol=2e-5 * row.max())
+    np.testing.assert_allclose(curve(facts["spectra"][0]), row, atol=1e-4 * row.max())
     activations, shown = nmf.transform(wide)[:, first], curve(facts["activations"][0])
     assert len(shown) == 400
-    np.testing.assert_allclose(shown[[0, -1]], [activations[:2].mean(), activations[-1]], atol=3e-5 * shown.max())
+    np.testing.assert_allclose(shown[[0, -1]], [activations[:2].mean(), activations[-1]], atol=1e-4 * shown.max())
     assert "activations" not in gather_facts(nmf)
     assert "spectra" not in gather_facts(_topics(), data=COUNTS)
 

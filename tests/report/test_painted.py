@@ -19,7 +19,7 @@ SCREENS = Path(__file__).parent / "screens"
 REMAKE = os.environ.get("SSVI_REMAKE_SCREENS") == "1"
 SMALLER = 5
 MEAN_ALLOWED = 4.0  # of 255, over all pixels and colours: a page of another theme is 200 away, one without its map 8
-PARTS_ALLOWED = 0.03  # of the pixels may be further off than
+PARTS_ALLOWED = 0.015  # of the pixels may be further off than
 FAR = 40.0
 
 
