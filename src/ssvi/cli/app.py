@@ -11,6 +11,7 @@ from ssvi.cli.corpus import corpus_app
 from ssvi.cli.fit import fit
 from ssvi.cli.report import report
 from ssvi.cli.reproduce import reproduce_app
+from ssvi.cli.update import update
 from ssvi.cli.use import info, score, topics, transform
 
 app = typer.Typer(
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, topics, transform, score, report, info):
+for command in (fit, update, topics, transform, score, report, info):
     app.command()(command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(reproduce_app, name="reproduce")

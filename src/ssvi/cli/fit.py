@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ssvi.cli import INTERRUPTED, inputs, parameters
+from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters
 from ssvi.cli.training import TrainingDisplay
 from ssvi.files.atomic import try_folder
 from ssvi.files.checkpoints import Checkpoints
@@ -56,6 +56,8 @@ def fit(
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter of the estimator, as name=value.")
     ] = None,
+    seed_words: beginnings.SeedWords = None,
+    start: beginnings.StartFrom = None,
     format: inputs.Format = None,
     column: inputs.Column = None,
     vocabulary: inputs.Vocabulary = None,
@@ -79,7 +81,10 @@ def fit(
         model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
         max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
     )  # fmt: skip
-    inputs.check_output(output, source, vocabulary)
+    begin, named = beginnings.of_topics(estimator, seed_words, start, encoding)
+    if begin is not None and components is None:
+        estimator.set_params(n_components=begin.components_in_use())
+    inputs.check_output(output, source, vocabulary, start, seed_words)
     _check_model(output)
     _check_folder(checkpoint, resume=resume)
     text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
@@ -90,7 +95,7 @@ def fit(
     with TrainingDisplay(estimator, train.shape[0], quiet=quiet or as_json) as display:
         estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
         with _stop_on_interrupt(display, keeper):
-            estimator.fit(train, X_val=test)
+            estimator.fit(train, X_val=test, **({"vocabulary": corpus.vocabulary, "start": begin} if named else {}))
     if display.stopped and keeper is not None and keeper.files():
         sys.stderr.write(
             f"ssvi: stopped after step {keeper.last_step} and saved in {checkpoint}; "
