@@ -14,6 +14,8 @@ _SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ha", "ke", "li", "mo", "nu", "pa", 
 
 def words_of(count):
     """Return so many words, no two the same, of five to ten letters."""
+    if count > 20_000:  # there are not many more of five syllables
+        return [f"{word}{number}" for number in range(count // 1_000 + 1) for word in words_of(1_000)][:count]
     rng = np.random.default_rng(0)
     found = {}
     while len(found) < count:
