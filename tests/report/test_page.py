@@ -101,6 +101,7 @@ def test_marks_and_labels_are_on_the_page():
     labels = [part["label"] for part in facts["components"]]
     assert len(set(labels)) == 20
     assert labels[1] == "My own name"
+    assert [part["given"] for part in facts["components"]] == [False, True] + [False] * 18
     assert (facts["time"]["unit"], facts["groups"]["names"][0]) == ("month", "east")
     assert len(facts["coherence"]) == 20
 
