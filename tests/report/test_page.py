@@ -154,6 +154,7 @@ def test_factorisations_show_spectra_and_the_activations_of_given_rows():
     assert len(shown) == 400
     np.testing.assert_allclose(shown[[0, -1]], [activations[:2].mean(), activations[-1]], atol=1e-4 * shown.max())
     assert "activations" not in gather_facts(nmf)
+    assert nmf.explain_score(-1.25).endswith("an entry the fit did not see is -1.25 or more.")
     assert "spectra" not in gather_facts(_topics(), data=COUNTS)
 
 
