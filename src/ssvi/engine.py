@@ -20,12 +20,14 @@ from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep, Part
 from ssvi.models.base import Model
+from ssvi.models.rearranging import Look
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
 from ssvi.states import check_hyperparameters, check_state
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
 
+_LOOKED_AT = 1_000  # groups of a minibatch that are asked where something new is needed
 _LONGER = 1.2  # how many times as many steps, until a stream of unknown length counts as seen once more
 
 
@@ -84,6 +86,8 @@ class Info:
     guarded: int
     """Coordinates of lambda kept from leaving the domain."""
     seconds: float
+    merged: int = 0
+    """Components that were copies of others after this step, and were merged; see `Model.rearrangement`."""
 
 
 class Path(Protocol):
@@ -138,6 +142,9 @@ class Problem(Steps):
     ----------
     population : int or None
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
+    rearranges : (float, float)
+        The sweeps between which components that are copies of each other are merged, after every sweep, and their
+        places are given to something new; (0, 0) for never. See `Model.rearrangement`.
     ramp : bool
         Let N_t grow with the documents seen over the first sweep, N_t = min(documents seen, N), instead of N_t = N.
     memory : float or None
@@ -155,6 +162,7 @@ class Problem(Steps):
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
+    rearranges: tuple[float, float] = (0.0, 0.0)
     memory: float | None = None
 
     def step(self, state: State, batch: Batch) -> tuple[State, Info]:
@@ -195,12 +203,9 @@ class Fit:
         self._model = problem.model.at(state.hyperparameters)
         self._hyperparameters = {**problem.model.hyperparameters(), **state.hyperparameters}
         self._priors = {name: block.prior for name, block in self._model.blocks().items()}
-        axes, rule = problem.local_step.partial_blocks, problem.global_step
         self._stores = {
-            name: make_store(
-                block, state.parameters[name], state.totals.get(name), axes.get(name), rule, state.averages.get(name)
-            )
-            for name, block in self._model.blocks().items()
+            name: self._store(name, state.parameters[name], state.totals.get(name), state.averages.get(name))
+            for name in self._model.blocks()
         }
         self._shown: tuple[Callable[[], Snapshot | None], ...] = ()
 
@@ -228,11 +233,15 @@ class Fit:
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
         learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, clock.sweeps))
-        if ends_sweep(number, self._seen, clock):
+        at_end = ends_sweep(number, self._seen, clock)
+        if at_end:
             learned |= self._model.learn_priors(lambda name: self._stores[name].lam())
         self._take(learned)
+        first, last = problem.rearranges
+        merged = self._rearrange(batch, number) if at_end and first <= clock.sweeps <= last else 0
         self._number, self._seen = number, seen
-        return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return Info(number, seen, step_size, represented, result.bound, guarded, seconds, merged)
 
     def _views(self, batch: Batch, rule: GlobalStep, number: int) -> dict[str, Array | Part]:
         """Return what the local step sees of each block."""
@@ -241,6 +250,31 @@ class Fit:
             name: store.view(rule, touched.get(name), derive_key(self._start.seed, "draw", name, number), each)
             for name, store in self._stores.items()
         }
+
+    def _store(self, name: str, lam: Array, totals: Array | None, average: Array | None) -> Store:
+        """Return what holds a block."""
+        axis, block = self._problem.local_step.partial_blocks.get(name), self._model.blocks()[name]
+        return make_store(block, lam, totals, axis, self._problem.global_step, average)
+
+    def _rearrange(self, batch: Batch, number: int) -> int:
+        """Merge components that are copies of each other, and let something new have their places; return how many."""
+        problem, sample = self._problem, batch.slice(0, min(len(batch), _LOOKED_AT))
+        averages = {name: average for name, store in self._stores.items() if (average := store.average()) is not None}
+        estimate = averages or {name: store.lam() for name, store in self._stores.items()}
+
+        def local() -> Mapping[str, Array]:
+            """Return what the local step finds at E_q[t]."""
+            views = {name: block.family.mean_stats(estimate[name]) for name, block in self._model.blocks().items()}
+            keys = derive_keys(derive_key(self._start.seed, "look", number), len(sample))
+            return problem.backend.map_local(problem.local_step, self._model, views, sample, keys)
+
+        change = self._model.rearrangement(estimate.__getitem__, Look(sample, local))
+        if change is None:
+            return 0
+        name, prior = change.block, self._priors[change.block]
+        average = change.applied(averages[name], prior) if averages else None
+        self._stores[name] = self._store(name, change.applied(self._stores[name].lam(), prior), None, average)
+        return len(change.pairs)
 
     def _take(self, learned: Mapping[str, Array]) -> None:
         """Take hyperparameters that the model has learned, and the priors that follow from them."""

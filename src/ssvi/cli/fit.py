@@ -85,7 +85,7 @@ def fit(
     if begin is not None and components is None:
         estimator.set_params(n_components=begin.components_in_use())
     inputs.check_output(output, source, vocabulary, start, seed_words)
-    _check_model(output)
+    check_model(output)
     _check_folder(checkpoint, resume=resume)
     text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
     corpus = inputs.Reading(source, format, column, vocabulary, encoding, **text).read(quiet=quiet or as_json)
@@ -123,7 +123,7 @@ def _save(estimator: Any, corpus: Any, output: Path) -> None:
     estimator.save(output)
 
 
-def _check_model(output: Path) -> None:
+def check_model(output: Path) -> None:
     """Refuse to replace anything but a model."""
     if output.is_file():
         try:

@@ -7,6 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -183,8 +184,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         settling = [self._settling()] if plan.ascent and self._settled is not None else []
         with self._open_backend() as backend, Progress(plan.total, self.name) as progress:
             watching = self._callbacks(progress, self._watch([*monitors, *settling]))
+            local_step = self._fit_step(data, plan)
+            problem = self._problem(local_step, plan.global_step, plan.schedule, len(data), backend)
             self._state = engine.run(
-                self._problem(self._fit_step(data, plan), plan.global_step, plan.schedule, len(data), backend),
+                replace(problem, rearranges=self._rearranges(plan)),
                 self._state,
                 data,
                 sweeps=0 if self._ended else plan.passes,
@@ -199,6 +202,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     @abstractmethod
     def _stream_step(self, data: Any) -> LocalStep:
         """Return the local step of `partial_fit`."""
+
+    def _rearranges(self, plan: Plan) -> tuple[float, float]:
+        """Return the sweeps between which a fit merges components that are copies of each other."""
+        return 0.0, 0.0
 
     def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
         """Return what else watches a fit, and may end it."""
@@ -275,7 +282,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         self._n_distinct += len(data)
         population = self.total_samples or (None if streaming else self._n_distinct)
         with self._open_backend() as backend, Progress(self._state.step + len(starts), self.name) as progress:
-            step, rule, schedule = self._stream_step(data), self._global_step(), self._schedule(size)
+            step, rule, schedule = self._stream_step(data), self._global_step(), self._schedule(size, streamed=True)
             problem = self._problem(step, rule, schedule, population, backend, self.memory)
             self._state = engine.follow(problem, self._state, batches, self._callbacks(progress))
         passes = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))

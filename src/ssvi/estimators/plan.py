@@ -208,6 +208,10 @@ class LoopParameters(BaseEstimator):
 
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
     """The steps by minibatches, for those of the learning parameters that are None."""
+    _stream_schedule: ClassVar[PowerSchedule] = PowerSchedule()
+    """The same in `partial_fit`, which may see each row once."""
+    _batches_of_data: ClassVar[int] = 20
+    """How many minibatches of `fit` the data makes by default, unless they would be too small or too large."""
     _largest_batch: ClassVar[int] = 1_000
     """The most rows that a minibatch of `fit` has by default."""
     _default_passes: ClassVar[tuple[int, int]] = (10, 10)
@@ -226,7 +230,7 @@ class LoopParameters(BaseEstimator):
         """Return the number of documents in a minibatch of `fit`."""
         if self._is_batch(n):
             return n
-        return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), self._largest_batch)
+        return self.batch_size or min(max(n // self._batches_of_data, _SMALLEST_BATCH), self._largest_batch)
 
     def _streamed_size(self) -> int:
         """Return the number of rows in a minibatch of `partial_fit`."""
@@ -258,12 +262,15 @@ class LoopParameters(BaseEstimator):
         """Return how fast steps shrink in a fit whose minibatches have so many rows; None for the usual."""
         return self.learning_decay
 
-    def _schedule(self, rows: int, whole_steps: int | None = None) -> Schedule:
-        """Return the step sizes of a fit by minibatches of so many rows, or of so many steps that see all data."""
+    def _schedule(self, rows: int, whole_steps: int | None = None, *, streamed: bool = False) -> Schedule:
+        """Return the step sizes of a fit by minibatches of so many rows, or of so many steps that see all data.
+
+        `streamed` is for minibatches of `partial_fit`.
+        """
         given = {"decay": self._decay_for(rows), "offset": self.learning_offset}
         shape = {name: value for name, value in given.items() if value is not None}
         if whole_steps is None:
-            usual = replace(self._online_schedule, **shape)
+            usual = replace(self._stream_schedule if streamed else self._online_schedule, **shape)
         else:
             usual = whole_step_schedule(whole_steps, **shape)
         return usual if self.learning_scale is None else replace(usual, scale=self.learning_scale)

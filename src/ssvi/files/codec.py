@@ -66,8 +66,10 @@ def _columns(history: list[Info]) -> dict[str, npt.NDArray[Any]]:
 
 def _infos(columns: dict[str, Any]) -> list[Info]:
     """Return the history that `_columns` made arrays of."""
-    wanted = {field.name for field in dataclasses.fields(Info)} | {"has_bound"}
-    if set(columns) != wanted or not all(isinstance(column, np.ndarray) for column in columns.values()):
+    known = dataclasses.fields(Info)
+    needed = {field.name for field in known if field.default is dataclasses.MISSING} | {"has_bound"}
+    complete = needed <= set(columns) <= needed | {field.name for field in known}  # earlier versions had fewer
+    if not complete or not all(isinstance(column, np.ndarray) for column in columns.values()):
         raise ValueError("its history is not complete")
     if len({column.shape for column in columns.values()}) != 1 or columns["step"].ndim != 1:
         raise ValueError("its history has columns of different lengths")
