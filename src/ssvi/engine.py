@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ssvi.adaptive import AdaptiveSchedule, Pace
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.batches.minibatches import minibatches
@@ -50,6 +51,8 @@ class State:
     """What the model's priors of the next step follow from, for a model that learns it; see `Model.at`."""
     averages: Mapping[str, Array] = field(default_factory=dict)
     """The average of each block's lambda over the path, for a global step that keeps it; see `GlobalStep.averaging`."""
+    rates: Mapping[str, Array] = field(default_factory=dict)
+    """What the step size of the next step follows from, for a schedule that learns it; see `ssvi.adaptive`."""
 
     @property
     def estimate(self) -> Mapping[str, Array]:
@@ -57,14 +60,18 @@ class State:
         return self.averages if len(self.averages) else self.parameters
 
     def with_coordinates(self, block: str, more: Array) -> State:
-        """Return a state in which the distributions of a block have further coordinates, with the lambda given."""
+        """Return a state in which the distributions of a block have further coordinates, with the lambda given.
+
+        A schedule that learns begins anew.
+        """
 
         def longer(arrays: Mapping[str, Array]) -> dict[str, Array]:
             joined = {block: np.concatenate([arrays[block], more], axis=-1)} if block in arrays else {}
             return {**arrays, **joined}
 
         totals = {name: sums + more.sum(axis=-1) if name == block else sums for name, sums in self.totals.items()}
-        return replace(self, parameters=longer(self.parameters), totals=totals, averages=longer(self.averages))
+        parameters, averages = longer(self.parameters), longer(self.averages)
+        return replace(self, parameters=parameters, totals=totals, averages=averages, rates={})
 
     def complete(self) -> State:
         """Return the same state with arrays of its own, whatever the fit that it comes from does next."""
@@ -158,7 +165,7 @@ class Problem(Steps):
     model: Model
     local_step: LocalStep
     global_step: GlobalStep
-    schedule: Schedule = field(default_factory=PowerSchedule)
+    schedule: Schedule | AdaptiveSchedule = field(default_factory=PowerSchedule)
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
@@ -207,6 +214,8 @@ class Fit:
             name: self._store(name, state.parameters[name], state.totals.get(name), state.averages.get(name))
             for name in self._model.blocks()
         }
+        shapes = {name: block.shape for name, block in self._model.blocks().items()}
+        self._pace = Pace(problem.schedule, state.rates, shapes)
         self._shown: tuple[Callable[[], Snapshot | None], ...] = ()
 
     def step(self, batch: Batch) -> Info:
@@ -214,8 +223,8 @@ class Fit:
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size, weight = _pace(problem, number, len(batch))
-        clock = Clock(seen, problem.population)
+        step_size, weight = _remembering(problem, self._pace.step_size(number), number, len(batch))
+        clock, note = Clock(seen, problem.population), self._pace.watch(self._lam)
         rule = problem.global_step.at(clock)
         views = self._views(batch, rule, number)
         for name, view in views.items():
@@ -232,6 +241,7 @@ class Fit:
             guarded += store.advance(update, Statistics(result.eta_hat[name], scale))
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
+        note(number, step_size)
         learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, clock.sweeps))
         at_end = ends_sweep(number, self._seen, clock)
         if at_end:
@@ -293,7 +303,7 @@ class Fit:
         self._shown = tuple(weakref.ref(snapshot) for snapshot in snapshots)
         totals = {name: store.totals for name, store in self._stores.items() if store.totals is not None}
         numbers = (self._start.seed, self._number, self._seen)
-        return State(*numbers, snapshots[0], totals, self._hyperparameters, snapshots[1])
+        return State(*numbers, snapshots[0], totals, self._hyperparameters, snapshots[1], self._pace.memory)
 
     def end(self) -> State:
         """Return the present state, complete."""
@@ -304,6 +314,10 @@ class Fit:
     def _averaged(self) -> Mapping[str, Store]:
         """The stores that keep averages."""
         return self._stores if self._problem.global_step.averaging else {}
+
+    def _lam(self) -> dict[str, Array]:
+        """Return lambda of every block, as arrays that later steps leave alone."""
+        return {name: store.lam() for name, store in self._stores.items()}
 
     def _let_go(self) -> None:
         """Make the arrays of the last state if somebody has kept it: the fit is about to change what they are of."""
@@ -425,9 +439,9 @@ def _represented(problem: Problem, seen: int) -> float:
     return min(float(min(seen, problem.population) if problem.ramp else problem.population), most)
 
 
-def _pace(problem: Problem, number: int, size: int) -> tuple[float, float]:
+def _remembering(problem: Problem, step_size: float, number: int, size: int) -> tuple[float, float]:
     """Return rho of a step on so many documents, and what its lambda counts in the average over the path."""
-    step_size, rule = problem.schedule(number), problem.global_step
+    rule = problem.global_step
     if problem.memory is None:
         return step_size, rule.average_weight(number)
     steps = max(1, round(problem.memory / size))  # that the documents of a memory take

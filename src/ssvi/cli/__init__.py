@@ -70,7 +70,7 @@ def _prepare_streams() -> None:
 
 def _say_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """Say a warning as commands say things, without the place in the code that it comes from."""
-    sys.stderr.write(f"ssvi: {' '.join(str(message).split())}\n")
+    sys.stderr.write(f"ssvi: {_with_options(' '.join(str(message).split()))}\n")
 
 
 def _leave_quietly() -> NoReturn:
@@ -86,7 +86,7 @@ def _leave_quietly() -> NoReturn:
 
 def _with_options(sentence: str) -> str:
     """Return a sentence of the library with the names of options where it has names of arguments."""
-    return re.sub(r"`(format|column|encoding|vocabulary)`", r"--\1", sentence)
+    return re.sub(r"`(format|column|encoding|vocabulary)`", r"--\1", sentence.replace("`max_iter`", "--passes"))
 
 
 def _without_number(error: OSError) -> str:

@@ -43,7 +43,7 @@ def fit(
     ] = None,
     global_step: parameters.GlobalStepName = None,
     local_step: parameters.LocalStepName = None,
-    passes: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
+    passes: parameters.Passes = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
@@ -188,6 +188,8 @@ def _report(
             "output": str(output), "model": estimator.name, **component_counts(estimator),
             "documents": rows, "columns": columns,
             "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
+            "converged": estimator.converged_,
+            "convergence": None if np.isnan(estimator.convergence_) else estimator.convergence_,
         }  # fmt: skip
         inputs.print_json(facts)
     elif not quiet:

@@ -100,10 +100,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         default=None,
         kind='float, array of K floats, {"auto", "symmetric", "asymmetric"}, optional',
         words="""alpha, the Dirichlet prior of a document's topic weights. By default ("auto") it begins as
-        (K / 50)^-0.5 / 10, which is 0.1 for 50 topics, and from the sixth pass on goes half way to what the documents
-        say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each other, and
-        predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood from the
-        first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
+        (K / 50)^-0.5 / 10, which is 0.1 for 50 topics, and from the fourth pass on goes part of the way to what the
+        documents say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each
+        other, and predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood
+        from the first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
     )
     topic_word_prior: float | str | Sequence[float] | npt.NDArray[Any] | None = parameter(
         default=None,
@@ -147,7 +147,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         words="s of the step size.",
         kind="float",
     )
-    max_iter: int | None = changed(StochasticEstimator, "max_iter", default=20, kind="int")
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=20, kind='int or "auto"')
     batch_size: int | None = changed(
         StochasticEstimator,
         "batch_size",

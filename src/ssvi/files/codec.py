@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.adaptive import SignalShare
 from ssvi.checks import is_integer
 from ssvi.engine import Info, State
 from ssvi.estimators import registry
@@ -39,6 +40,7 @@ def _own_classes() -> dict[str, type[Any]]:
         "info": Info,
         "power_schedule": PowerSchedule,
         "constant_schedule": ConstantSchedule,
+        "signal_share": SignalShare,
     }
     known |= {f"global_step/{name}": step for name, step in discover("ssvi.global_steps", GlobalStep).items()}
     for model in _models_with_steps():

@@ -25,7 +25,7 @@ SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 ALPHA_RULES = ("auto", "symmetric", "asymmetric")
 _ALIKE = 0.9  # the cosine of two topics' word probabilities from which on they are one
-_ALPHA_WAITS = 5.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
+_ALPHA_WAITS = 3.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 
 
 def is_usable_alpha(alpha: Array) -> bool:
@@ -67,8 +67,8 @@ class LDA(Model):
         The prior of word probabilities: one number, or one for each word, or for each word in each topic; or the start
         of one that is learned.
     alpha_rule : {None, "auto", "symmetric", "asymmetric"}
-        How alpha is learned: not at all; half way, and late (`_wanted_alpha`); or by maximum likelihood, equal for all
-        topics or not.
+        How alpha is learned: not at all; not all the way, and late (`_wanted_alpha`); or by maximum likelihood, equal
+        for all topics or not.
     learns_eta : bool
         Whether eta is learned, by maximum likelihood.
 
@@ -153,16 +153,19 @@ class LDA(Model):
     def _wanted_alpha(self, most_probable: Array) -> Array:
         """Return where alpha is to go, given the most probable one for documents and topics as they are.
 
-        "auto" stops half way, since what predicts best is another alpha than the most probable one. That one is small,
-        which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" is the
-        geometric one of the most probable and the usual alpha, and its shape lies half way from equal weights.
+        "auto" does not go all the way, since what predicts best is another alpha than the most probable one. That one
+        is small, which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" is
+        the geometric one of the most probable and the usual alpha. Topics that are more frequent than most are let be
+        so (they hold what all documents have); rare ones lose half as much as they would, or they would die out.
         """
         mean = most_probable.mean()
         if self.alpha_rule == "symmetric":
             return np.full_like(most_probable, mean)
         if self.alpha_rule == "asymmetric":
             return most_probable
-        wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * 0.5 * (1.0 + most_probable / mean)
+        relative = most_probable / mean
+        shape = np.maximum(relative, 0.5 * (1.0 + relative))
+        wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * shape / shape.mean()
         return wanted
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
