@@ -44,3 +44,7 @@ class ComponentsMixin(ABC):
     def written_components(self) -> Sequence[int] | None:
         """Return which columns of `component_weights` commands write to files; None for all."""
         return None
+
+    def explain_score(self, score: float) -> str:
+        """Return what a held-out score means, in a sentence."""
+        return f"Higher is better: {score:.4g} is the mean log probability of a row that the fit did not see."

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.plots.choice import Choice, choose, names_for, short
+from ssvi.files.models import vocabulary_of
+from ssvi.labels import without_repeats
+from ssvi.plots.choice import Choice, choose, names_for, percent, short
 from ssvi.plots.panels import BAR, COLOURS, INK, SOFT, name_lines, one_panel
 from ssvi.plots.room import place_texts
-from ssvi.report.components import plane, spread
+from ssvi.report.layout import hierarchy, principal_axes
 from ssvi.typing import Array
 
 _MOST = 40
+_NUMBER = 7.0  # points in which a number has room
 _LARGEST_AREA = 700.0  # of a circle, in square points
-_FARTHEST = math.sqrt(math.log(2.0))  # the Jensen-Shannon distance of components that share nothing
 
 
 def plot_map(
@@ -30,8 +31,9 @@ def plot_map(
 ) -> Any:
     """Draw components as circles, those that are alike near each other; areas are shares of the data.
 
-    Distances are about Jensen-Shannon distances, by classical scaling: two dimensions cannot show all there is. Where
-    circles would hide each other, they are moved apart.
+    Distances are about Jensen-Shannon distances, by classical scaling. Two dimensions cannot show all there is: the
+    line above the map says what share of it they hold. Nothing is moved apart; the numbers of circles in one place
+    stand side by side.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def plot_map(
     components : int or sequence of int, optional
         How many of the largest, or the numbers of those wanted. By default those in use, at most 40.
     words : int
-        How many of its first words stand by a circle, if there is room and the columns have names.
+        How many of its distinctive words stand by a circle, if there is room and the columns have names.
     names : sequence of str, optional
         The columns' names, where the model does not know them.
     ax : Axes, Figure or SubFigure, optional
@@ -58,18 +60,19 @@ def plot_map(
     panel.margins(0.12)
     panel.set_aspect("equal", adjustable="datalim")
     panel.spines[:].set_visible(False)
-    panel.set_title(choice.note, fontsize="small", color=SOFT, loc="left")
+    points, held = principal_axes(choice.parts.distances())
+    note = f"the two axes hold {percent(held)} of the structure"
+    panel.set_title("; ".join(filter(None, [choice.note, note])), fontsize="small", color=SOFT, loc="left")
     shares = choice.parts.shares
     areas = _LARGEST_AREA * shares / shares.max()
     radii = np.maximum(np.sqrt(areas / np.pi), 5.0)  # a number has room in none that is smaller
-    points = plane(choice.parts.distances())
     unit = _unit(panel, points)
-    points = spread(points * unit, radii)
+    points = points * unit
     panel.scatter(
-        *points.T / unit, s=np.pi * radii**2, color=BAR, edgecolor=COLOURS[0], linewidth=0.8, alpha=0.8, clip_on=False
+        *points.T / unit, s=np.pi * radii**2, color=BAR, edgecolor=COLOURS[0], linewidth=0.8, alpha=0.6, clip_on=False
     )
-    for point, number in zip(points / unit, choice.parts.numbers, strict=True):
-        panel.annotate(str(number), point, ha="center", va="center", fontsize="small", color=INK)
+    for k, numbers in _side_by_side(points, choice.parts.numbers):
+        panel.annotate(numbers, points[k] / unit, ha="center", va="center", fontsize="small", color=INK)
     for place in place_texts(points, radii, texts):
         panel.annotate(
             texts[place.number], points[place.number] / unit, place.offset, textcoords="offset points",
@@ -84,7 +87,7 @@ def plot_similarity(
     """Draw how alike every two components are: 1 for the same, 0 for those that share no column.
 
     It is 1 minus the Jensen-Shannon distance, relative to its largest value. Components that are alike stand side by
-    side, unless their numbers are given.
+    side, unless their numbers are given. Lines have labels, where the model knows its words.
 
     Parameters
     ----------
@@ -104,15 +107,15 @@ def plot_similarity(
     """
     choice = choose(estimator, components, _MOST, "plot_similarity")
     distances = choice.parts.distances()
-    order = np.arange(len(choice)) if isinstance(components, Sequence | np.ndarray) else _by_likeness(distances)
-    values = 1.0 - distances[np.ix_(order, order)] / _FARTHEST
+    order = np.arange(len(choice)) if isinstance(components, Sequence | np.ndarray) else hierarchy(distances).order
+    values = choice.parts.likeness(distances)[np.ix_(order, order)]
     # Each is like itself: drawn, that would be all one sees.
     np.fill_diagonal(values, np.nan)
     panel = one_panel(ax, (5.4, 4.6))
     largest = 1.0 if len(values) < 2 else float(np.nanmax(values))
     image = panel.imshow(values, cmap=cmap, vmin=0.0, vmax=largest)
     numbers = [str(number) for number in choice.parts.numbers[order]]
-    name_lines(panel, range(len(numbers)), numbers)
+    name_lines(panel, range(len(numbers)), _called(estimator, choice, order))
     panel.set_xticks(range(len(numbers)), numbers, rotation=90 if len(numbers) > 12 else 0)
     panel.tick_params(length=0, labelsize="x-small" if len(numbers) > 20 else "small")
     panel.spines[:].set_visible(False)
@@ -148,17 +151,24 @@ def _first_words(choice: Choice, names: list[str] | None, words: int) -> list[st
         raise ValueError(f"words must be 0 or more, not {words!r}.")
     if names is None:
         return [""] * len(choice)
-    first = np.argsort(-choice.parts.rows, axis=1, kind="stable")[:, :words]
-    return [", ".join(short(names[v]) for v in row) for row in first]
+    ranked = [choice.parts.distinctive(k, names, max(12, words)) for k in range(len(choice))]
+    return [", ".join([short(word) for word in without_repeats(row)][:words]) for row in ranked]
 
 
-def _by_likeness(distances: Array) -> npt.NDArray[np.int64]:
-    """Return an order in which components that are alike stand side by side."""
-    if len(distances) < 3:
-        return np.arange(len(distances))
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
+def _called(estimator: Any, choice: Choice, order: Sequence[int] | npt.NDArray[np.int64]) -> list[str]:
+    """Return what stands beside the lines of a matrix: numbers and labels, as far as there are any."""
+    numbers = [str(number) for number in choice.parts.numbers]
+    known = vocabulary_of(estimator)
+    if known is not None:
+        labels = choice.parts.labels(known)
+        numbers = [f"{short(label)} · {number}" for label, number in zip(labels, numbers, strict=True)]
+    return [numbers[k] for k in order]
 
-    flat = squareform(0.5 * (distances + distances.T), checks=False)
-    order: npt.NDArray[np.int64] = leaves_list(linkage(flat, "average", optimal_ordering=True)).astype(np.int64)
-    return order
+
+def _side_by_side(points: Array, numbers: npt.NDArray[np.int64]) -> list[tuple[int, str]]:
+    """Return where numbers stand; those that would cover each other are one text."""
+    placed: dict[int, list[str]] = {}
+    for k, number in enumerate(numbers):
+        near = [other for other in placed if np.abs(points[other] - points[k]).max() < _NUMBER]
+        placed.setdefault(near[0] if near else k, []).append(str(number))
+    return [(k, ", ".join(own)) for k, own in placed.items()]
