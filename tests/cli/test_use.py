@@ -7,7 +7,7 @@ import pytest
 from tests.cli.helpers import run
 
 import ssvi
-from ssvi.cli.inputs import Reading
+from ssvi.cli.reading import Reading
 from ssvi.cli.use import read_over
 from ssvi.estimators.registry import estimators
 
@@ -45,7 +45,7 @@ def test_runs_of_words_and_stop_words_are_those_of_the_fit(tmp_path, kept):
     words = json.loads(run("topics", model, "--words", 6, "--json").stdout)[0]["words"]
     assert sorted(words) == ["morning", "sea", "ship", "ship sea", "tea", "tea morning"]
     estimator = ssvi.load(model)
-    corpus = read_over(estimator, Reading(texts), quiet=True)
+    corpus = read_over(estimator, Reading((texts,)), quiet=True)
     assert corpus.documents.column_sums().tolist() == [30.0] * 6
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import typer
 
 from ssvi.cli import INTERRUPTED, inputs, parameters
+from ssvi.cli.reading import Inputs, Reading, how_to_count, reads
 from ssvi.cli.training import TrainingDisplay
 from ssvi.files.atomic import try_folder
 from ssvi.files.checkpoints import Checkpoints
@@ -26,9 +27,11 @@ def _of_checkpoints(*names: str, **settings: Any) -> Any:
     return typer.Option(*names, rich_help_panel="Checkpoints", **settings)
 
 
+@reads(how_to_count)
 def fit(
     model: parameters.ModelName,
-    source: inputs.Input,
+    source: Inputs,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     components: Annotated[
         int | None,
@@ -56,15 +59,6 @@ def fit(
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter of the estimator, as name=value.")
     ] = None,
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    vocabulary: inputs.Vocabulary = None,
-    encoding: inputs.Encoding = "utf-8",
-    stop_words: inputs.StopWords = None,
-    ngrams: inputs.Ngrams = None,
-    min_df: inputs.MinDf = None,
-    max_df: inputs.MaxDf = None,
-    max_words: inputs.MaxWords = None,
     checkpoint: Annotated[Path | None, _of_checkpoints(help="A folder for checkpoints.")] = None,
     every: Annotated[int, _of_checkpoints(min=1, help="Steps between checkpoints.")] = 50,
     resume: Annotated[bool, _of_checkpoints("--resume", help="Go on from the last checkpoint.")] = False,
@@ -79,11 +73,11 @@ def fit(
         model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
         max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
     )  # fmt: skip
-    inputs.check_output(output, source, vocabulary)
+    inputs.check_output(output, *source, reading.vocabulary)
     _check_model(output)
     _check_folder(checkpoint, resume=resume)
-    text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
-    corpus = inputs.Reading(source, format, column, vocabulary, encoding, **text).read(quiet=quiet or as_json)
+    estimator._check_parameters()  # before anything is read
+    corpus = reading.at(source).read(quiet=quiet or as_json)
     parameters.check_memory(estimator, corpus.documents.n_words)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
@@ -111,8 +105,9 @@ def fit(
 
 def _save(estimator: Any, corpus: Any, output: Path) -> None:
     """Write the model, with the words of its columns and how text became words."""
-    if corpus.text is not None:
-        estimator.text_options_ = corpus.text.kept()
+    made_by = corpus.text or corpus.text_before
+    if made_by is not None:
+        estimator.text_options_ = made_by.kept()
     if corpus.vocabulary is not None:
         estimator.vocabulary_ = corpus.vocabulary
     estimator.save(output)

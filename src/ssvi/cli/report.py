@@ -8,16 +8,18 @@ from typing import Annotated
 import typer
 
 from ssvi.cli import inputs
+from ssvi.cli.reading import Reading, how_to_read, reads
 from ssvi.cli.use import ModelFile, read_over
 
 
+@reads(how_to_read)
 def report(
     model: ModelFile,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path("report.html"),
-    corpus: Annotated[Path | None, typer.Option(help="Documents of which some stand for each component.")] = None,
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    encoding: inputs.Encoding = "utf-8",
+    corpus: Annotated[
+        list[Path] | None, typer.Option(help="Documents of which some stand for each component; may be repeated.")
+    ] = None,
     shape: Annotated[
         str | None, typer.Option(help="Of rows that are images, as HEIGHTxWIDTH; squares are seen.")
     ] = None,
@@ -33,10 +35,10 @@ def report(
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--output must end in .html, not {output.name!r}.")
-    inputs.check_output(output, model, corpus)
+    inputs.check_output(output, model, *(corpus or []))
     estimator, given = inputs.named(inputs.load_model(model), vocabulary), {}
-    if corpus is not None:
-        reading = inputs.Reading(corpus, format, column, None, encoding)
+    if corpus:
+        reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)
         given = {"data": documents.documents.to_matrix(), "names": documents.names}
         if documents.text is not None:
