@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ssvi import labels
+from ssvi.labels import relevance
 from ssvi.typing import Array
 
 _WORDS = 30  # of each topic that can be shown at once
 _LAMBDAS = np.linspace(0.0, 1.0, 11)
 _SIMILAR = 5
+_LABEL_WORDS = 12  # among which a label finds some that do not repeat each other
 _OVERLAP = 0.75  # circles may be as near as this share of the sum of their radii
 _ROUNDS, _MANY = 200, 200  # of moving circles apart; with more of them than this a tenth of it must do
 
@@ -38,6 +42,10 @@ class Components:
         Whether the rows are no weights but means, of any sign.
     widths : (columns,) or float
         How wide each column is, where rows are means.
+    given : tuple of str
+        Labels that a person chose, an empty one for none (`labels_` of the estimator).
+    noun : str
+        What one of them is called.
 
     """
 
@@ -48,6 +56,8 @@ class Components:
     overall: Array
     are_means: bool = False
     widths: Array | float = 1.0
+    given: tuple[str, ...] = ()
+    noun: str = "component"
 
     @classmethod
     def of(cls, estimator: Any) -> Components:
@@ -56,8 +66,17 @@ class Components:
             raise ValueError(f"{estimator.name} has no components to show; `ssvi info` tells what it holds.")
         shares, rows, deviations = estimator.summarize_components()
         order = np.argsort(-shares, kind="stable")
-        overall, widths = shares @ rows / shares.sum(), estimator.column_widths()
-        return cls(order, shares[order], rows[order], deviations[order], overall, estimator.rows_are_means, widths)
+        return cls(
+            numbers=order,
+            shares=shares[order],
+            rows=rows[order],
+            deviations=deviations[order],
+            overall=labels.overall_weights(rows, shares),
+            are_means=estimator.rows_are_means,
+            widths=estimator.column_widths(),
+            given=_given_labels(estimator, order),
+            noun=estimator.nouns[1],
+        )
 
     @classmethod
     def used_by(cls, estimator: Any) -> Components:
@@ -72,6 +91,7 @@ class Components:
             shares=self.shares[places],
             rows=self.rows[places],
             deviations=self.deviations[places],
+            given=tuple(np.array(self.given, dtype=object)[places]) if self.given else (),
         )
 
     def ranked(self, k: int, weight: float = 1.0) -> npt.NDArray[np.int64]:
@@ -87,6 +107,35 @@ class Components:
         """Return how far a component's means are from those of all the data, in widths of the columns."""
         result: Array = np.abs(self.rows[k] - self.overall) / self.widths
         return result
+
+    def distinctive(self, k: int, names: Sequence[str], n: int, weight: float = labels.RELEVANCE) -> list[str]:
+        """Return the names of the columns that tell a component from the others, the best first.
+
+        Where rows are means, with an arrow: above or below those of all the data.
+        """
+        first = self.ranked(k, weight)[:n]
+        if not self.are_means:
+            return [names[v] for v in first]
+        return [f"{names[v]} {'↑' if self.rows[k, v] >= self.overall[v] else '↓'}" for v in first]
+
+    def labels(self, names: Sequence[str] | None) -> list[str]:
+        """Return a short label for each component, no two the same: those a person chose, else distinctive columns.
+
+        Without names of columns it is the component's number.
+        """
+        if names is None:
+            plain = [f"{self.noun} {number}" for number in self.numbers]
+            return [own or text for own, text in zip(self.given or [""] * len(plain), plain, strict=True)]
+        ranked = [self.distinctive(k, names, _LABEL_WORDS) for k in range(len(self.shares))]
+        return labels.distinct(ranked, self.shares, self.given or None)
+
+    def marks(self) -> list[list[str]]:
+        """Return what is to be said against each component, as `ssvi.labels.marks` has it.
+
+        Means are not all there is to say of a cluster, so that clusters of like means are no copies.
+        """
+        found = labels.marks(self.rows, self.shares, self.numbers.tolist())
+        return [[mark for mark in own if mark == "dust" or not self.are_means] for own in found]
 
     def candidates(self, k: int) -> npt.NDArray[np.int64]:
         """Return the columns that are among a component's first ones for some weight of probability against lift."""
@@ -127,15 +176,16 @@ def count_in_words(estimator: Any) -> str:
     return f", {used} components" if used == every else f", {used} of {every} components"
 
 
+def _given_labels(estimator: Any, order: npt.NDArray[np.int64]) -> tuple[str, ...]:
+    """Return the labels that a person gave the components, in this order, if anybody did."""
+    given = getattr(estimator, "labels_", None)
+    if given is None or len(given) != len(order) or not all(isinstance(text, str) for text in given):
+        return ()
+    return tuple(given[k] for k in order)
+
+
 def _has_components(estimator: Any) -> bool:
     return hasattr(estimator, "summarize_components")
-
-
-def relevance(row: Array, overall: Array, weight: float) -> Array:
-    """Return Sievert and Shirley's relevance: weight log p + (1 - weight) log(p / overall)."""
-    log_row = np.log(np.maximum(row, 1e-300))
-    result: Array = log_row - (1.0 - weight) * np.log(np.maximum(overall, 1e-300))
-    return result
 
 
 def _negative_entropy(rows: Array) -> Array:
