@@ -67,7 +67,7 @@ def _write_lines(folder: Path, counts: npt.NDArray[np.int64], texts: list[str]) 
     from ssvi.batches.documents import Documents
     from ssvi.data.readers import Corpus, write_corpus
 
-    corpus = Corpus(Documents.from_matrix(counts), _WORDS, None)
+    corpus = Corpus(Documents.from_matrix(counts), _WORDS)
     for name in ("a.npz", "a.mtx", "a.ldac", "docword.a.txt", "a.mtx.gz", "docword.b.txt.gz"):
         write_corpus(corpus, folder / name)
     (folder / "a.txt").write_text("\n".join(texts))

@@ -115,6 +115,21 @@ def _is_binary(head: bytes) -> bool:
     return len(head.translate(None, _CONTROLS)) < len(head)
 
 
+def looks_like_text(head: bytes) -> bool:
+    """Tell whether these first bytes of a file may be text in UTF-8, whose last character may be cut."""
+    if _is_binary(head):
+        return False
+    return not any(byte >= 0x80 for byte in head) or _decodes(head)
+
+
+def _decodes(head: bytes) -> bool:
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start > len(head) - 4
+    return True
+
+
 def kind_of(path: Path) -> Kind | None:
     """Return what a file is, looking into zip and gzip; None if it may be text or anything else, or is no file."""
     try:

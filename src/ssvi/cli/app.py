@@ -11,9 +11,10 @@ import ssvi
 from ssvi.cli import InterruptedCommand
 from ssvi.cli.corpus import corpus_app
 from ssvi.cli.fit import fit
+from ssvi.cli.labels import label, topics
 from ssvi.cli.report import report
 from ssvi.cli.reproduce import reproduce_app
-from ssvi.cli.use import info, score, topics, transform
+from ssvi.cli.use import info, score, transform
 
 
 class _Commands(TyperGroup):
@@ -36,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, topics, transform, score, report, info):
+for command in (fit, topics, label, transform, score, report, info):
     app.command()(command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(reproduce_app, name="reproduce")

@@ -13,12 +13,12 @@ import numpy as np
 import typer
 
 from ssvi.cli import INTERRUPTED, inputs, parameters
-from ssvi.cli.reading import Inputs, Reading, how_to_count, reads
+from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
+from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
 from ssvi.cli.training import TrainingDisplay
 from ssvi.files.atomic import try_folder
 from ssvi.files.checkpoints import Checkpoints
-from ssvi.files.models import describe, vocabulary_of
-from ssvi.report.components import component_counts, count_in_words
+from ssvi.files.models import describe
 
 _MOST_HELD_OUT = 1_000
 
@@ -73,34 +73,47 @@ def fit(
         model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
         max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
     )  # fmt: skip
+    estimator._check_parameters()
     inputs.check_output(output, *source, reading.vocabulary)
     _check_model(output)
     _check_folder(checkpoint, resume=resume)
-    estimator._check_parameters()  # before anything is read
-    corpus = reading.at(source).read(quiet=quiet or as_json)
+    silent = quiet or as_json
+    corpus = reading.at(source).read(quiet=silent)
+    say_notes(notes_before(estimator, corpus), quiet=silent)
     parameters.check_memory(estimator, corpus.documents.n_words)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
-    with TrainingDisplay(estimator, train.shape[0], quiet=quiet or as_json) as display:
-        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
-        with _stop_on_interrupt(display, keeper):
-            estimator.fit(train, X_val=test)
-    if display.stopped and keeper is not None and keeper.files():
-        sys.stderr.write(
-            f"ssvi: stopped after step {keeper.last_step} and saved in {checkpoint}; "
-            "the same command with --resume goes on.\n"
-        )
-        raise typer.Exit(INTERRUPTED)
+    display = _fit(estimator, train, test, keeper, quiet=silent)
     if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
         output = output.with_name(f"stopped-{output.name}")
     _save(estimator, corpus, output)
     if keeper is not None:
         keeper.clear()
     score = None if test is None else estimator.score(test)
-    _report(estimator, output, score, display, quiet=quiet, as_json=as_json)
+    steps = next_steps(output, source, reading.columns["column"])
+    facts = summarize(estimator, corpus, output, score, display.seconds, steps)
+    if as_json:
+        inputs.print_json(facts)
+    elif not quiet:
+        typer.echo("\n".join(in_lines(facts, estimator)))
     if display.stopped:
         sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
         raise typer.Exit(INTERRUPTED)
+
+
+def _fit(estimator: Any, train: Any, test: Any, keeper: Checkpoints | None, *, quiet: bool) -> TrainingDisplay:
+    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command."""
+    with TrainingDisplay(estimator, train.shape[0], quiet=quiet) as display:
+        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
+        with _stop_on_interrupt(display, keeper):
+            estimator.fit(train, X_val=test)
+    if display.stopped and keeper is not None and keeper.files():
+        sys.stderr.write(
+            f"ssvi: stopped after step {keeper.last_step} and saved in {keeper.folder}; "
+            "the same command with --resume goes on.\n"
+        )
+        raise typer.Exit(INTERRUPTED)
+    return display
 
 
 def _save(estimator: Any, corpus: Any, output: Path) -> None:
@@ -166,24 +179,3 @@ def _stop_on_interrupt(display: TrainingDisplay, keeper: Checkpoints | None) -> 
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _report(
-    estimator: Any, output: Path, score: float | None, display: TrainingDisplay, *, quiet: bool, as_json: bool
-) -> None:
-    """Say what was fitted and where it is."""
-    rows, columns, seconds = estimator._n_distinct, estimator.n_features_in_, display.seconds
-    if as_json:
-        facts = {
-            "output": str(output), "model": estimator.name, **component_counts(estimator),
-            "documents": rows, "columns": columns,
-            "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
-        }  # fmt: skip
-        inputs.print_json(facts)
-    elif not quiet:
-        scored = "" if score is None else f", held-out score {score:.4f}"
-        named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
-        typer.echo(
-            f"{output}: {estimator.name}{count_in_words(estimator)}, fitted to {rows:,} x {columns:,} "
-            f"in {estimator.n_batch_iter_} steps, {seconds:.1f} s{scored}{named}"
-        )

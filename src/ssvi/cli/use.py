@@ -1,4 +1,4 @@
-"""What is done with a model file: look at its topics, apply it to other data, score it, ask what it is."""
+"""What is done with a model file: apply it to other data, score it, ask what it is."""
 
 from __future__ import annotations
 
@@ -12,44 +12,14 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from ssvi.cli import inputs
-from ssvi.cli.display import print_table, text_cell
+from ssvi.cli.display import text_cell
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.files.atomic import write_atomically
-from ssvi.files.models import column_names, describe, vocabulary_of
-from ssvi.report.components import Components, component_counts
+from ssvi.files.models import describe, vocabulary_of
+from ssvi.report.components import component_counts
 
 _ROWS_AT_ONCE = 10_000
 ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
-
-
-def topics(
-    model: ModelFile,
-    words: Annotated[int, typer.Option(min=1, help="Words of each topic.")] = 10,
-    vocabulary: inputs.ColumnNames = None,
-    as_json: inputs.AsJson = False,
-) -> None:
-    """Print the topics of a model, or the components it uses, the largest first, with their most probable words.
-
-    Example: ssvi topics topics.ssvi --words 12
-    """
-    estimator = inputs.load_model(model)
-    parts, names = Components.used_by(estimator), column_names(inputs.named(estimator, vocabulary))
-    lines: list[dict[str, Any]] = []
-    for k, (number, share) in enumerate(zip(parts.numbers, parts.shares, strict=True)):
-        top = parts.ranked(k)[:words]
-        lines.append({"component": int(number), "share": float(share), "words": [names[v] for v in top]})
-    if as_json:
-        inputs.print_json(lines)
-        return
-    if not sys.stdout.isatty():  # for other programs: a line each, by tabs
-        for line in lines:
-            typer.echo(f"{line['component']}\t{line['share']:.4f}\t{text_cell(' '.join(line['words']))}")
-        return
-    print_table(
-        f"{model.name}: {estimator.name}",
-        ["component", "share", "words"],
-        [[str(line["component"]), f"{line['share']:.3f}", " ".join(line["words"])] for line in lines],
-    )
 
 
 @reads(how_to_read)
