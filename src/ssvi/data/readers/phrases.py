@@ -46,7 +46,7 @@ class PhraseRule:
     """
 
     least_count: int = 10
-    least_npmi: float = 0.4
+    least_npmi: float = 0.5
     least_likelihood: float = 10.83
     rounds: int = 2
 
