@@ -137,7 +137,7 @@ def test_components_in_use_are_told(tmp_path):
         (["--set", "n_components=7"], "--set is not for n_components: that is --topics or --components"),
         (["--set", "topic_word_pior=1"], "lda has no parameter 'topic_word_pior' (did you mean 'topic_word_prior'?)"),
         (["--set", "snapshots"], "--set takes name=value"),
-        (["--stop-words", "klingon"], "--stop-words: there is no language and no file 'klingon'; languages are english"),
+        (["--stop-words", "klingon"], "--stop-words: there is no language and no file 'klingon'; languages are"),
         (["--topics", "2000000000"], "take about"),
         (["--min-df", "500"], "no word is in at least 500 and at most 0.5 of its documents"),
         (["--column", "x", "--format", "csv"], "--column"),

@@ -73,7 +73,7 @@ def fit(
         model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
         max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
     )  # fmt: skip
-    estimator._check_parameters()
+    parameters.check(estimator)
     inputs.check_output(output, *source, reading.vocabulary)
     _check_model(output)
     _check_folder(checkpoint, resume=resume)

@@ -117,7 +117,7 @@ def test_phrases_of_a_strange_file_are_refused():
 
 @pytest.mark.parametrize("options", [{"least_count": 0}, {"rounds": 0}, {"rounds": 9}, {"least_npmi": 2.0}])
 def test_rules_that_make_no_sense(options):
-    with pytest.raises(ValueError, match="least|rounds"):
+    with pytest.raises(ValueError, match=r"least|rounds"):
         PhraseRule(**options)
 
 

@@ -16,7 +16,8 @@ from ssvi.data.readers.words import looks_like_html, strip_html
 
 PAGE = """<!DOCTYPE html><html><head><title>Fish &amp; chips</title><style>p { color: red }</style>
 <script type="text/javascript">if (a < b) { word = "no"; }</script></head>
-<body class='x'><!-- not <b>this</b> --><h1>Fresh<br>fish</h1><p>Half-<b>pr</b>ice&nbsp;fish: 3 &lt; 4 &eacute;t&#233;</p>
+<body class='x'><!-- not <b>this</b> --><h1>Fresh<br>fish</h1>
+<p>Half-<b>pr</b>ice&nbsp;fish: 3 &lt; 4 &eacute;t&#233;</p>
 <ul><li>one<li>two</ul></body></html>"""
 
 
@@ -180,7 +181,7 @@ def test_words_of_a_vocabulary_that_are_never_found_are_told_of(tmp_path, recwar
     ],
 )
 def test_options_that_make_no_sense(options):
-    with pytest.raises(ValueError, match="segment|stop_words"):
+    with pytest.raises(ValueError, match=r"segment|stop_words"):
         TextOptions(**options)
 
 

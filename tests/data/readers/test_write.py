@@ -7,7 +7,7 @@ from scipy import sparse
 from tests.data.readers.helpers import dense
 
 from ssvi.batches.documents import Documents
-from ssvi.data.readers import Corpus, read_corpus, write_corpus
+from ssvi.data.readers import Corpus, DocumentInfo, TextOptions, read_corpus, write_corpus
 
 COUNTS = np.array([[0, 2, 0, 1, 0], [0, 0, 0, 0, 0], [3, 0, 0, 0, 0], [1, 1, 1, 1, 0], [0, 0, 0, 0, 0]])
 WORDS = ("a", "b c", "\u00e9", "d", "e")
@@ -92,3 +92,31 @@ def test_corpora_of_one_stem_have_words_of_their_own(tmp_path):
         write_corpus(Corpus(Documents.from_matrix(counts), words), tmp_path / name)
     assert read_corpus(tmp_path / "a.npz").vocabulary == ("cat", "dog")
     assert read_corpus(tmp_path / "a.mtx").vocabulary == ("sun", "sea")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_known_of_documents_and_their_text_is_kept(tmp_path, name):
+    titles = ("A, \"b\"\nc", "", "d", "=1+1", "e")
+    info = DocumentInfo(ids=tuple("12345"), titles=titles, groups=("x", "x", "", "y", "y"))
+    text = TextOptions(strip_html=True, numbers=False, more_stop_words=("of",))
+    write_corpus(Corpus(Documents.from_matrix(COUNTS), WORDS, info, text), tmp_path / name)
+    again = read_corpus(tmp_path / name)
+    assert again.info == info
+    assert again.text is None
+    assert again.text_before == text
+    write_corpus(again, tmp_path / "again.npz")  # as `ssvi corpus convert` does
+    assert read_corpus(tmp_path / "again.npz").text_before == text
+    before = len(list(tmp_path.iterdir()))
+    write_corpus(Corpus(Documents.from_matrix(COUNTS), WORDS), tmp_path / name)  # which knows nothing of either
+    assert read_corpus(tmp_path / name).info == DocumentInfo()
+    assert len(list(tmp_path.iterdir())) == before - 2
+
+
+def test_what_is_beside_other_counts_is_not_theirs(tmp_path):
+    info = DocumentInfo(ids=tuple("12345"))
+    write_corpus(Corpus(Documents.from_matrix(COUNTS), None, info), tmp_path / "a.npz")
+    sparse.save_npz(tmp_path / "a.npz", sparse.csr_array(COUNTS[:3]))
+    assert read_corpus(tmp_path / "a.npz").info == DocumentInfo()
+    (tmp_path / "a.npz.text.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"a\.npz\.text\.json does not tell how text became words .*: remove it"):
+        read_corpus(tmp_path / "a.npz")
