@@ -50,7 +50,7 @@ def distinctive_columns(topics: Array, weights: Array, n: int, relevance_: float
     if n < 1:
         raise ValueError(f"n must be 1 or more, not {n!r}.")
     overall, n = overall_weights(topics, weights), min(n, topics.shape[1])
-    return np.array([_first(relevance(row, overall, relevance_), n) for row in topics], dtype=np.int64)
+    return np.array([first(relevance(row, overall, relevance_), n) for row in topics], dtype=np.int64)
 
 
 def distinctive_words(
@@ -217,13 +217,7 @@ def divergence_from_others(topics: Array, weights: Array) -> Array:
     return result
 
 
-def _bits(row: Array) -> float:
-    """Return the entropy in bits."""
-    positive = row[row > 0]
-    return float(-(positive * np.log2(positive)).sum())
-
-
-def _first(values: Array, n: int) -> npt.NDArray[np.int64]:
+def first(values: Array, n: int) -> npt.NDArray[np.int64]:
     """Return where the n largest are, the largest first, without sorting all of a large vocabulary."""
     if n < len(values):
         threshold = np.partition(values, len(values) - n)[len(values) - n]
@@ -231,6 +225,12 @@ def _first(values: Array, n: int) -> npt.NDArray[np.int64]:
     else:
         among = np.arange(len(values))
     return among[np.argsort(-values[among], kind="stable")][:n].astype(np.int64)
+
+
+def _bits(row: Array) -> float:
+    """Return the entropy in bits."""
+    positive = row[row > 0]
+    return float(-(positive * np.log2(positive)).sum())
 
 
 def _above_zero(row: Array, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

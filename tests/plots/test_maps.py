@@ -6,13 +6,13 @@ from matplotlib.figure import Figure
 
 from ssvi.plots import plot_map, plot_similarity
 from ssvi.plots.room import place_texts
-from ssvi.report.components import Components, plane, spread
+from ssvi.report.components import Components
+from ssvi.report.layout import plane, principal_axes
 
 NAMES = [f"word{column}" for column in range(16)]
 
 
-def test_circles_are_where_the_report_has_them_and_as_large_as_their_shares(lda, monkeypatch, caplog):
-    monkeypatch.setattr("ssvi.plots.maps.spread", lambda points, radii: points)
+def test_circles_are_where_the_report_has_them_and_as_large_as_their_shares(lda, caplog):
     parts = Components.of(lda)
     with caplog.at_level(logging.WARNING):
         panel = plot_map(lda)
@@ -23,13 +23,15 @@ def test_circles_are_where_the_report_has_them_and_as_large_as_their_shares(lda,
     areas = circles.get_sizes()
     np.testing.assert_allclose(areas / areas[0], parts.shares / parts.shares[0])
     assert [text.get_text() for text in panel.texts] == [str(number) for number in parts.numbers]
+    share = principal_axes(parts.distances())[1]
+    assert f"the two axes hold {share:.0%} of the structure" in panel.get_title(loc="left")
 
 
 def test_first_words_beside_circles(lda):
     parts = Components.of(lda)
     panel = plot_map(lda, names=["$", *NAMES[1:]], words=2, components=1)
     number, words = (text.get_text() for text in panel.texts)
-    first = np.argsort(-parts.rows[0])[:2]
+    first = parts.ranked(0, 0.6)[:2]
     assert number == str(parts.numbers[0])
     assert words == ", ".join(NAMES[v] if v else "$" for v in first)
     assert len(plot_map(lda, names=NAMES, words=0).texts) == 4
@@ -42,16 +44,13 @@ def test_a_map_that_is_drawn_small_still_has_its_numbers(lda):
     figure.draw_without_rendering()
 
 
-def test_circles_are_moved_apart_only_where_they_hide_each_other():
-    points = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [500.0, 0.0]])
-    radii = np.array([10.0, 10.0, 20.0, 30.0])
-    moved = spread(points, radii)
-    gaps = np.sqrt(((moved[:, None] - moved) ** 2).sum(axis=2)) + 1e9 * np.eye(4)
-    assert np.all(gaps >= 0.75 * (radii[:, None] + radii) - 1e-2)
-    np.testing.assert_array_equal(moved[3], points[3])
-    np.testing.assert_array_equal(spread(points, radii), moved)
-    apart = np.array([[0.0, 0.0], [100.0, 0.0]])
-    np.testing.assert_array_equal(spread(apart, radii[:2]), apart)
+def test_copies_stay_in_one_place_and_have_their_numbers_side_by_side(lda, monkeypatch):
+    rows = np.array([[0.9, 0.1, 0, 0], [0, 0, 0.9, 0.1], [0.9, 0.1, 0, 0], [0, 0.8, 0, 0.2]])
+    monkeypatch.setattr(lda, "summarize_components", lambda: (np.array([0.4, 0.3, 0.2, 0.1]), rows, rows))
+    panel = plot_map(lda, words=0)
+    places = panel.collections[0].get_offsets()
+    np.testing.assert_allclose(places[0], places[2], atol=1e-9)
+    assert [text.get_text() for text in panel.texts] == ["0, 2", "1", "3"]
 
 
 def test_texts_cover_neither_circles_nor_each_other():

@@ -39,3 +39,7 @@ class ComponentsMixin(ABC):
     @abstractmethod
     def component_weights(self, X: Any) -> Array:
         """Return how much of each component each row has, rows x K."""
+
+    def explain_score(self, score: float) -> str:
+        """Return what a held-out score means, in a sentence."""
+        return f"Higher is better: {score:.4g} is the mean log probability of a row that the fit did not see."

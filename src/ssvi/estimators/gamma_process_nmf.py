@@ -234,6 +234,10 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         """Return each component's share of the total, its spectrum with a sum of 1, and its deviations under q."""
         return self._model().summarize(self._state.estimate)
 
+    def explain_score(self, score: float) -> str:
+        """Return what a held-out score means, in a sentence."""
+        return f"Higher is better: the mean log probability of an entry the fit did not see is {score:.4g} or more."
+
     def component_weights(self, X: Any) -> Array:
         """Return what `transform` does."""
         return np.asarray(self.transform(X))

@@ -296,6 +296,13 @@ class LatentDirichletAllocation(
         """Return what `transform` does."""
         return np.asarray(self.transform(X))
 
+    def explain_score(self, score: float) -> str:
+        """Return what a held-out score means, in a sentence."""
+        return (
+            f"Given one half of a document that the fit did not see, a word of the other half is as hard to guess as "
+            f"one of {np.exp(-score):,.0f} equally likely words (of {self.n_features_in_:,})."
+        )
+
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])

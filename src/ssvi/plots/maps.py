@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.plots.choice import Choice, choose, names_for, short
+from ssvi.labels import without_repeats
+from ssvi.plots.choice import Choice, choose, names_for, percent, short
 from ssvi.plots.panels import BAR, COLOURS, INK, SOFT, name_lines, one_panel
 from ssvi.plots.room import place_texts
-from ssvi.report.components import plane, spread
+from ssvi.report.layout import hierarchy, principal_axes
 from ssvi.typing import Array
 
 _MOST = 40
+_NUMBER = 7.0  # points in which a number has room
 _LARGEST_AREA = 700.0  # of a circle, in square points
-_FARTHEST = math.sqrt(math.log(2.0))  # the Jensen-Shannon distance of components that share nothing
 
 
 def plot_map(
@@ -30,8 +30,9 @@ def plot_map(
 ) -> Any:
     """Draw components as circles, those that are alike near each other; areas are shares of the data.
 
-    Distances are about Jensen-Shannon distances, by classical scaling: two dimensions cannot show all there is. Where
-    circles would hide each other, they are moved apart.
+    Distances are about Jensen-Shannon distances, by classical scaling. Two dimensions cannot show all there is: the
+    line above the map says what share of it they hold. Nothing is moved apart; the numbers of circles in one place
+    stand side by side.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def plot_map(
     components : int or sequence of int, optional
         How many of the largest, or the numbers of those wanted. By default those in use, at most 40.
     words : int
-        How many of its first words stand by a circle, if there is room and the columns have names.
+        How many of its distinctive words stand by a circle, if there is room and the columns have names.
     names : sequence of str, optional
         The columns' names, where the model does not know them.
     ax : Axes, Figure or SubFigure, optional
@@ -58,18 +59,19 @@ def plot_map(
     panel.margins(0.12)
     panel.set_aspect("equal", adjustable="datalim")
     panel.spines[:].set_visible(False)
-    panel.set_title(choice.note, fontsize="small", color=SOFT, loc="left")
+    points, held = principal_axes(choice.parts.distances())
+    note = f"the two axes hold {percent(held)} of the structure"
+    panel.set_title("; ".join(filter(None, [choice.note, note])), fontsize="small", color=SOFT, loc="left")
     shares = choice.parts.shares
     areas = _LARGEST_AREA * shares / shares.max()
     radii = np.maximum(np.sqrt(areas / np.pi), 5.0)  # a number has room in none that is smaller
-    points = plane(choice.parts.distances())
     unit = _unit(panel, points)
-    points = spread(points * unit, radii)
+    points = points * unit
     panel.scatter(
-        *points.T / unit, s=np.pi * radii**2, color=BAR, edgecolor=COLOURS[0], linewidth=0.8, alpha=0.8, clip_on=False
+        *points.T / unit, s=np.pi * radii**2, color=BAR, edgecolor=COLOURS[0], linewidth=0.8, alpha=0.6, clip_on=False
     )
-    for point, number in zip(points / unit, choice.parts.numbers, strict=True):
-        panel.annotate(str(number), point, ha="center", va="center", fontsize="small", color=INK)
+    for k, numbers in _side_by_side(points, choice.parts.numbers):
+        panel.annotate(numbers, points[k] / unit, ha="center", va="center", fontsize="small", color=INK)
     for place in place_texts(points, radii, texts):
         panel.annotate(
             texts[place.number], points[place.number] / unit, place.offset, textcoords="offset points",
@@ -104,8 +106,8 @@ def plot_similarity(
     """
     choice = choose(estimator, components, _MOST, "plot_similarity")
     distances = choice.parts.distances()
-    order = np.arange(len(choice)) if isinstance(components, Sequence | np.ndarray) else _by_likeness(distances)
-    values = 1.0 - distances[np.ix_(order, order)] / _FARTHEST
+    order = np.arange(len(choice)) if isinstance(components, Sequence | np.ndarray) else hierarchy(distances).order
+    values = choice.parts.likeness(distances)[np.ix_(order, order)]
     # Each is like itself: drawn, that would be all one sees.
     np.fill_diagonal(values, np.nan)
     panel = one_panel(ax, (5.4, 4.6))
@@ -148,17 +150,14 @@ def _first_words(choice: Choice, names: list[str] | None, words: int) -> list[st
         raise ValueError(f"words must be 0 or more, not {words!r}.")
     if names is None:
         return [""] * len(choice)
-    first = np.argsort(-choice.parts.rows, axis=1, kind="stable")[:, :words]
-    return [", ".join(short(names[v]) for v in row) for row in first]
+    ranked = [choice.parts.distinctive(k, names, max(12, words)) for k in range(len(choice))]
+    return [", ".join([short(word) for word in without_repeats(row)][:words]) for row in ranked]
 
 
-def _by_likeness(distances: Array) -> npt.NDArray[np.int64]:
-    """Return an order in which components that are alike stand side by side."""
-    if len(distances) < 3:
-        return np.arange(len(distances))
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    flat = squareform(0.5 * (distances + distances.T), checks=False)
-    order: npt.NDArray[np.int64] = leaves_list(linkage(flat, "average", optimal_ordering=True)).astype(np.int64)
-    return order
+def _side_by_side(points: Array, numbers: npt.NDArray[np.int64]) -> list[tuple[int, str]]:
+    """Return where numbers stand; those that would cover each other are one text."""
+    placed: dict[int, list[str]] = {}
+    for k, number in enumerate(numbers):
+        near = [other for other in placed if np.abs(points[other] - points[k]).max() < _NUMBER]
+        placed.setdefault(near[0] if near else k, []).append(str(number))
+    return [(k, ", ".join(own)) for k, own in placed.items()]

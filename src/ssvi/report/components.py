@@ -14,12 +14,10 @@ from ssvi import labels
 from ssvi.labels import relevance
 from ssvi.typing import Array
 
-_WORDS = 30  # of each topic that can be shown at once
+_WORDS = 25  # of each topic that can be shown at once
 _LAMBDAS = np.linspace(0.0, 1.0, 11)
-_SIMILAR = 5
 _LABEL_WORDS = 12  # among which a label finds some that do not repeat each other
-_OVERLAP = 0.75  # circles may be as near as this share of the sum of their radii
-_ROUNDS, _MANY = 200, 200  # of moving circles apart; with more of them than this a tenth of it must do
+_MOST_LOGARITHMS = 1_000_000_000  # of all distances together; beyond, the rarest columns count as one
 
 
 @dataclass(frozen=True)
@@ -139,9 +137,13 @@ class Components:
 
     def candidates(self, k: int) -> npt.NDArray[np.int64]:
         """Return the columns that are among a component's first ones for some weight of probability against lift."""
-        found = {int(v) for weight in _LAMBDAS for v in self.ranked(k, weight)[:_WORDS]}
         said = self.standing(k) if self.are_means else self.rows[k]
-        return np.array(sorted(found, key=lambda v: -said[v]))
+        if self.are_means:
+            found = labels.first(said, _WORDS)
+        else:
+            log_row, lift = relevance(said, self.overall, 1.0), relevance(said, self.overall, 0.0)
+            found = np.unique([labels.first(w * log_row + (1.0 - w) * lift, _WORDS) for w in _LAMBDAS])
+        return found[np.argsort(-said[found], kind="stable")]
 
     def distances(self) -> Array:
         """Return the Jensen-Shannon distances between components, as distributions over columns.
@@ -152,12 +154,18 @@ class Components:
             scaled = self.rows / self.widths
             apart: Array = np.sqrt(((scaled[:, None] - scaled[None]) ** 2).sum(axis=-1))
             return apart / max(float(apart.max(initial=0.0)), 1e-300)
-        weights = self.rows / np.maximum(self.rows.sum(axis=1, keepdims=True), 1e-300)
+        weights = _lumped(self.rows / np.maximum(self.rows.sum(axis=1, keepdims=True), 1e-300))
         result = np.zeros((len(weights), len(weights)))
         own = _negative_entropy(weights)
-        for k, row in enumerate(weights):
-            between = 0.5 * (own[k] + own) - _negative_entropy(0.5 * (row + weights))
-            result[k] = np.sqrt(np.maximum(between, 0.0))
+        for k, row in enumerate(weights[:-1]):
+            between = 0.5 * (own[k] + own[k + 1 :]) - _negative_entropy(0.5 * (row + weights[k + 1 :]))
+            result[k, k + 1 :] = result[k + 1 :, k] = np.sqrt(np.maximum(between, 0.0))
+        return result
+
+    def likeness(self, distances: Array) -> Array:
+        """Return 1 for components that are the same, 0 for those that share no column (or are the farthest means)."""
+        farthest = 1.0 if self.are_means else math.sqrt(math.log(2.0))
+        result: Array = np.clip(1.0 - distances / farthest, 0.0, 1.0)
         return result
 
 
@@ -189,49 +197,23 @@ def _has_components(estimator: Any) -> bool:
 
 
 def _negative_entropy(rows: Array) -> Array:
-    result: Array = np.where(rows > 0, rows * np.log(np.maximum(rows, 1e-300)), 0.0).sum(axis=1)
+    logs = np.maximum(rows, 1e-300)
+    np.log(logs, out=logs)
+    result: Array = np.einsum("kv,kv->k", rows, logs)
     return result
 
 
-def plane(distances: Array) -> Array:
-    """Return points in the plane whose distances are about these (classical scaling), within -1 and 1."""
-    n = len(distances)
-    if n < 2:
-        return np.zeros((n, 2))
-    centre = np.eye(n) - 1.0 / n
-    values, vectors = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
-    points = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0.0))
-    if points.shape[1] < 2:
-        points = np.hstack([points, np.zeros((n, 2 - points.shape[1]))])
-    # Eigenvectors come with either sign: the largest coordinate of each axis is positive.
-    points *= np.where(points[np.abs(points).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-    largest = float(np.abs(points).max())
-    scaled: Array = points / (largest or 1.0)
-    return scaled
+def _lumped(weights: Array) -> Array:
+    """Return distributions over fewer columns where all pairs of them would take too long: the rarest become one.
 
-
-def spread(points: Array, radii: Array) -> Array:
-    """Return points moved apart as far as it takes for their circles not to hide each other."""
-    points = points.copy()
-    nearest = _OVERLAP * (radii[:, None] + radii)
-    np.fill_diagonal(nearest, 0.0)
-    # Two in the same place go apart in a direction of their own, the same every time.
-    angles = 2.4 * np.arange(len(points))
-    aside = 1e-3 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    for _ in range(_ROUNDS if len(points) <= _MANY else _ROUNDS // 10):
-        between = points[:, None] - points + (aside[:, None] - aside)
-        distances = np.sqrt((between**2).sum(axis=2))
-        lacking = np.maximum(nearest - distances, 0.0)
-        if lacking.max() < 1e-6:
-            break
-        points += 0.5 * (between * (lacking / np.maximum(distances, 1e-12))[:, :, None]).sum(axis=1)
-    return points
-
-
-def similar(distances: Array, k: int) -> list[int]:
-    """Return the components nearest to one, the nearest first."""
-    order = [int(other) for other in np.argsort(distances[k], kind="stable") if other != k]
-    return order[:_SIMILAR]
+    A Jensen-Shannon divergence loses by it at most the weight of what is joined, times log 2.
+    """
+    count = max(100, int(2 * _MOST_LOGARITHMS / max(1, len(weights)) ** 2))
+    if weights.shape[1] <= count:
+        return weights
+    chosen = np.sort(labels.first(weights.max(axis=0), count - 1))
+    kept = weights[:, chosen]
+    return np.hstack([kept, np.maximum(1.0 - kept.sum(axis=1, keepdims=True), 0.0)])
 
 
 def image_shape(columns: int, given: tuple[int, int] | None) -> tuple[int, int] | None:

@@ -1,0 +1,33 @@
+// The buttons on the map, and what it can be trusted with, in words.
+
+function mapNote() {
+  const { kept } = data.maps[map.arrangement];
+  const [several, nearest] = [nouns.components.toLowerCase(), Math.min(5, parts.length - 2)];
+  if (parts.length < 2) return `There is one ${nouns.component}.`;
+  const near = nearest < 1 ? "" : ` ${percent(kept)} of each one's ${nearest === 1 ? "nearest" : `${nearest} nearest`} are its nearest here too.`;
+  const trust = map.arrangement === "distances"
+    ? `Distances, as far as two axes can show them: these hold ${percent(data.axes)} of the structure.${near}`
+    : `Those that are alike stand together; how far groups are apart says little.${near} (The two best axes hold ${percent(data.axes)} of the structure.)`;
+  return `${trust} Areas are shares of the data, colours are branches of the hierarchy, lines lead to the ${several} most like the chosen one.`;
+}
+
+function writeMapControls() {
+  const names = { neighbours: "Neighbours", distances: "Distances" };
+  const group = find("arrangement");
+  group.hidden = Object.keys(data.maps).length < 2;
+  group.replaceChildren(
+    ...Object.keys(names).filter((name) => data.maps[name]).map((name) =>
+      button(names[name], () => {
+        arrangeMap(name);
+        find("arrangement").querySelector("[aria-pressed=true]").focus();
+      }, { "aria-pressed": String(name === map.arrangement) })
+    )
+  );
+  find("map-note").textContent = mapNote();
+}
+
+function listenToZoom() {
+  find("zoom-in").addEventListener("click", () => map.camera.zoomBy(1.5));
+  find("zoom-out").addEventListener("click", () => map.camera.zoomBy(1 / 1.5));
+  find("zoom-all").addEventListener("click", () => map.camera.all());
+}
