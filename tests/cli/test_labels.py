@@ -8,7 +8,6 @@ import pytest
 from tests.cli.helpers import WORDS, run
 
 import ssvi
-from ssvi.files.container import read, write
 
 
 @pytest.fixture
@@ -81,11 +80,10 @@ def test_labels_from_a_table_that_was_edited(model, tmp_path):
 
 
 def test_labels_that_a_file_cannot_have(model, tmp_path):
-    run("label", model, "0=Sport")
-    text, arrays = read(model, "a model")
+    loaded = ssvi.load(model)
     for strange in (["Sport"], ["a", "b", 3], "abc", ["a\nb", "", ""]):
-        text["fitted"]["labels_"] = strange
-        write(tmp_path / "strange.ssvi", text, arrays)
+        loaded.labels_ = strange
+        loaded.save(tmp_path / "strange.ssvi")
         with pytest.raises(ValueError, match="its labels are not 3 lines of text"):
             ssvi.load(tmp_path / "strange.ssvi")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,11 +36,15 @@ def report(
     if output.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--output must end in .html, not {output.name!r}.")
     inputs.check_output(output, model, *(corpus or []))
-    estimator, given = inputs.named(inputs.load_model(model), vocabulary), {}
+    estimator, given = inputs.named(inputs.load_model(model), vocabulary), dict[str, Any]()
     if corpus:
         reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)
-        given = {"data": documents.documents.to_matrix(), "names": documents.names}
+        info, rows = documents.info, range(len(documents.documents))
+        given = {
+            "data": documents.documents.to_matrix(), "titles": info.titles, "dates": info.dates, "groups": info.groups,
+            "names": [(info.ids and info.ids[row]) or f"document {row + 1}" for row in rows],
+        }  # fmt: skip
         if documents.text is not None:
             given["beginnings"] = reading.beginnings
     with inputs.busy("writing the report", quiet=quiet):

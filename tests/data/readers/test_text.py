@@ -302,8 +302,15 @@ def test_progress_comes_now_and_then(tmp_path):
     assert all(before[0] <= after[0] for before, after in itertools.pairwise(calls))
 
 
-def test_text_is_never_whole_in_memory(tmp_path):
-    path = write(tmp_path / "a.txt.gz", ("cat" + " " * 10_000 + "\n") * 1_000)  # 10 MB of text
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.csv.gz", "a.tsv.gz", "a.jsonl.gz", "a.json.gz"])
+def test_text_is_never_whole_in_memory(tmp_path, name):
+    document = "cat" + " " * 10_000  # 10 MB of text
+    if "json" in name:
+        records = [json.dumps({"text": document})] * 1_000
+        content = "\n".join(records) if "jsonl" in name else "[" + ",".join(records) + "]"
+    else:
+        content = ("" if name == "a.txt.gz" else "text\n") + (document + "\n") * 1_000
+    path = write(tmp_path / name, content)
     read_corpus(write(tmp_path / "b.txt", "warm up"))
     tracemalloc.start()
     read_corpus(path)

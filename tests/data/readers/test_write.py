@@ -96,7 +96,7 @@ def test_corpora_of_one_stem_have_words_of_their_own(tmp_path):
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_known_of_documents_and_their_text_is_kept(tmp_path, name):
-    titles = ("A, \"b\"\nc", "", "d", "=1+1", "e")
+    titles = ('A, "b"\nc', "", "d", "=1+1", "e")
     info = DocumentInfo(ids=tuple("12345"), titles=titles, groups=("x", "x", "", "y", "y"))
     text = TextOptions(strip_html=True, numbers=False, more_stop_words=("of",))
     write_corpus(Corpus(Documents.from_matrix(COUNTS), WORDS, info, text), tmp_path / name)

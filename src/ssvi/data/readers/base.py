@@ -76,7 +76,7 @@ class DocumentInfo:
     titles : tuple of str, optional
         What it is called for people.
     dates : tuple of str, optional
-        When it is from, as the data has it.
+        When it is from: 2024, 2024-05 or 2024-05-31.
     groups : tuple of str, optional
         What it belongs to: a column of the data, a folder, or one of several sources.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ssvi.data.readers.base import Corpus, CorpusError, DocumentInfo, Progress
 from ssvi.data.readers.columns import Columns, Gathered
 from ssvi.data.readers.counting import count_words
+from ssvi.data.readers.dates import plain_dates
 from ssvi.data.readers.delimited import table_documents
 from ssvi.data.readers.json_records import json_documents
 from ssvi.data.readers.lines import Source
@@ -110,8 +111,9 @@ def read_texts(
     lengths = [source.gathered.number for source in own]
     info = DocumentInfo.joined([source.info(is_one_of_many=len(own) > 1) for source in own], lengths)
     if len(own) > 1 and info.groups and len(set(info.groups)) == 1:
-        info = DocumentInfo(info.ids, info.titles, info.dates)
-    notes = [note for source in own for note in source.notes]
+        info = replace(info, groups=None)
+    info, notes = _with_plain_dates(info, was_asked_for=columns.date is not None)
+    notes = [note for source in own for note in source.notes] + notes
     if sum(source.format == "text" for source in own) > _MANY_FILES:
         notes.append("each line of these files was taken for a document: with the `format` file each file is one.")
     return Corpus(
@@ -122,6 +124,16 @@ def read_texts(
         words=counted.words,
         notes=(*notes, *counted.notes),
     )
+
+
+def _with_plain_dates(info: DocumentInfo, *, was_asked_for: bool) -> tuple[DocumentInfo, list[str]]:
+    """Return dates in one form; a column that only sounded like one of dates is left out."""
+    if info.dates is None:
+        return info, []
+    dates, notes = plain_dates(info.dates)
+    if not any(dates):
+        return replace(info, dates=None), notes if was_asked_for else []
+    return replace(info, dates=dates), notes
 
 
 def _chained(
