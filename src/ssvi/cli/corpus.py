@@ -81,6 +81,7 @@ def inspect(
         "length_median": float(np.median(lengths)) if len(lengths) else 0.0,
         "length_largest": float(lengths.max(initial=0.0)),
         "empty_documents": int((lengths == 0).sum()),
+        "known_of_documents": list(corpus.info.known()),
         "most_frequent": [corpus.vocabulary[v] if corpus.vocabulary else str(v) for v in top],
     }
     if as_json:

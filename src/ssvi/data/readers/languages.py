@@ -59,6 +59,8 @@ def segmenter(language: str) -> Callable[[str], Sequence[str]]:
 
 def has_no_spaces(words: Sequence[str], weights: Sequence[float]) -> bool:
     """Tell whether a good part of words, by their weights, are of languages that are written without spaces."""
+    if "".join(words).isascii():
+        return False
     own = sum(weight for word, weight in zip(words, weights, strict=True) if _NO_SPACES.search(word))
     return own > 0.3 * sum(weights)
 

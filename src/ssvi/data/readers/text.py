@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import closing
+import itertools
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -34,7 +34,17 @@ class TextSource:
     notes: list[str] = field(default_factory=list)
 
     def documents(self, columns: Columns, encoding: str, progress: Progress | None) -> Iterator[str]:
-        """Yield its documents."""
+        """Return its documents, one after the other; all but lines of text are counted as they come."""
+        if self.format == "text":
+            return self._lines(encoding, progress)
+        return self._counted(columns, encoding, progress)
+
+    def _lines(self, encoding: str, progress: Progress | None) -> Iterator[str]:
+        with Source(self.path, progress) as source:
+            yield from source.text(encoding)
+            self.gathered.number = source.number
+
+    def _counted(self, columns: Columns, encoding: str, progress: Progress | None) -> Iterator[str]:
         for document in self._texts(columns, encoding, progress):
             self.gathered.number += 1
             yield document
@@ -48,9 +58,7 @@ class TextSource:
             yield self._file(self.path, str(self.path), encoding)
         else:
             with Source(self.path, progress) as source:
-                if self.format == "text":
-                    yield from source.text(encoding)
-                elif self.format in ("json", "jsonl"):
+                if self.format in ("json", "jsonl"):
                     yield from json_documents(source, columns, encoding, self.gathered)
                 else:
                     yield from table_documents(source, self.format, columns, encoding, self.gathered)
@@ -106,8 +114,7 @@ def read_texts(
     own = [TextSource(path, format) for path, format in sources]
     _check_columns(own, columns)
     where = in_words([source.path for source in own])
-    with closing(_chained(own, columns, encoding, progress)) as documents:
-        counted = count_words(where, documents, text)
+    counted = count_words(where, _chained(own, columns, encoding, progress), text)
     lengths = [source.gathered.number for source in own]
     info = DocumentInfo.joined([source.info(is_one_of_many=len(own) > 1) for source in own], lengths)
     if len(own) > 1 and info.groups and len(set(info.groups)) == 1:
@@ -138,10 +145,13 @@ def _with_plain_dates(info: DocumentInfo, *, was_asked_for: bool) -> tuple[Docum
 
 def _chained(
     sources: Sequence[TextSource], columns: Columns, encoding: str, progress: Progress | None
-) -> Generator[str, None, None]:
+) -> Iterator[str]:
+    """Return the documents of all sources; by `chain`, since a generator more is felt where documents are short."""
     all_sizes = sizes([source.path for source in sources]) if progress is not None and len(sources) > 1 else [0]
-    for number, source in enumerate(sources):
-        yield from source.documents(columns, encoding, shared_progress(progress, all_sizes, number))
+    return itertools.chain.from_iterable(
+        source.documents(columns, encoding, shared_progress(progress, all_sizes, number))
+        for number, source in enumerate(sources)
+    )
 
 
 def _check_columns(sources: Sequence[TextSource], columns: Columns) -> None:
@@ -167,10 +177,7 @@ def read_beginnings(
     """Return the first characters of some documents of text, by their rows, with single spaces."""
     wanted, last, found = set(rows), max(rows, default=-1), {}
     own = [TextSource(path, format) for path, format in sources]
-    with closing(_chained(own, columns, encoding, None)) as documents:
-        for row, document in enumerate(documents):
-            if row > last:
-                break
-            if row in wanted:
-                found[row] = strip_html(document) if without_html else document[: 4 * length]
+    for row, document in enumerate(itertools.islice(_chained(own, columns, encoding, None), last + 1)):
+        if row in wanted:
+            found[row] = strip_html(document) if without_html else document[: 4 * length]
     return {row: " ".join(document.split())[:length] for row, document in found.items()}
