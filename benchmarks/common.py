@@ -38,6 +38,13 @@ def load(options: argparse.Namespace) -> Split:
     return Split(corpus.name, corpus.train.slice(0, train).tight(), validation, corpus.test)
 
 
+def with_known_words(corpus: corpora.Corpus) -> corpora.Corpus:
+    """Return the corpus without words that no training document has, of which everybody would have to guess."""
+    known = corpus.train.column_sums() > 0
+    train, test = (Documents.from_matrix(part.to_matrix()[:, known]) for part in (corpus.train, corpus.test))
+    return corpora.Corpus(corpus.name, train, test)
+
+
 def arguments(description: str | None, *, documents: int = 95_000) -> argparse.ArgumentParser:
     """Return a parser with the options that all have."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -50,13 +57,17 @@ def arguments(description: str | None, *, documents: int = 95_000) -> argparse.A
 
 
 class Report:
-    """Rows of one benchmark: printed as they come, written as CSV, and at last shown as a table."""
+    """Rows of one benchmark: printed as they come, written as CSV, and at last shown as a table.
 
-    def __init__(self, options: argparse.Namespace, name: str) -> None:
+    With `go_on`, rows that an earlier run has written stay.
+    """
+
+    def __init__(self, options: argparse.Namespace, name: str, *, go_on: bool = False) -> None:
         options.output.mkdir(parents=True, exist_ok=True)
         path = options.output / f"{name}.csv"
-        path.unlink(missing_ok=True)
-        self.table = Table(path)
+        if not go_on:
+            path.unlink(missing_ok=True)
+        self.table = Table.open(path)
 
     def add(self, **row: Any) -> None:
         """Write down a measurement."""

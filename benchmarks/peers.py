@@ -25,8 +25,8 @@ class Peer(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, n_topics: int, threads: int, alpha: float = ALPHA) -> None:
-        self.n_topics, self.threads, self.alpha = n_topics, threads, alpha
+    def __init__(self, n_topics: int, threads: int, alpha: float = ALPHA, eta: float = ETA, seed: int = 0) -> None:
+        self.n_topics, self.threads, self.alpha, self.eta, self.seed = n_topics, threads, alpha, eta, seed
 
     @abstractmethod
     def fit(self, documents: Documents, stops: Sequence[int]) -> Iterator[tuple[int, float, Array]]:
@@ -51,14 +51,14 @@ class ScikitLearn(Peer):
             self.model = LatentDirichletAllocation(
                 self.n_topics,
                 doc_topic_prior=self.alpha,
-                topic_word_prior=ETA,
+                topic_word_prior=self.eta,
                 learning_method="online",
                 learning_offset=10.0,
                 batch_size=1_000,
                 max_iter=passes,
                 total_samples=len(documents),
                 n_jobs=self.threads,
-                random_state=0,
+                random_state=self.seed,
             )
             started = time.perf_counter()
             self.model.fit(matrix)
@@ -95,9 +95,9 @@ class Gensim(Peer):
         return {
             "num_topics": self.n_topics,
             "alpha": np.full(self.n_topics, self.alpha),
-            "eta": ETA,
+            "eta": self.eta,
             "eval_every": None,
-            "random_state": 0,
+            "random_state": self.seed,
         }
 
     def infer(self, documents: Documents) -> tuple[float, Array]:
@@ -130,7 +130,7 @@ class Tomotopy(Peer):
         import tomotopy
 
         warnings.filterwarnings("ignore", message="The training result may differ")
-        self.model = tomotopy.LDAModel(k=self.n_topics, alpha=self.alpha, eta=ETA, seed=1)
+        self.model = tomotopy.LDAModel(k=self.n_topics, alpha=self.alpha, eta=self.eta, seed=1 + self.seed)
         self.model.optim_interval = 0
         for words in words_of(documents):
             self.model.add_doc(words)

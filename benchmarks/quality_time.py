@@ -11,9 +11,6 @@ goes. So the fits take turns: it is always the one that has had the least time t
 from __future__ import annotations
 
 import argparse
-import queue
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,9 +18,9 @@ import numpy as np
 
 from benchmarks.common import ALPHA, ETA, Report, Split, arguments, load
 from benchmarks.peers import Gensim, GensimMulticore, Peer, ScikitLearn, Tomotopy
+from benchmarks.turns import Stop, stops_of, take_turns, watch_estimator
 from ssvi import LatentDirichletAllocation
 from ssvi.backends import Threads
-from ssvi.engine import Info, State
 from ssvi.evaluation import document_completion
 from ssvi.experiments.figures import panels
 from ssvi.experiments.table import distinct, select
@@ -53,61 +50,25 @@ def main() -> None:
         return document_completion(topics, np.full(len(topics), ALPHA), split.test, backend=backend).mean
 
     _warm_up(split, options)
-    fits = _fits(split, options)
-    taken = dict.fromkeys(fits, 0.0)
-    while taken:
-        name = min(taken, key=lambda name: taken[name])
-        try:
-            passes, taken[name], topics = next(fits[name])
-        except StopIteration:
-            del taken[name]
-        else:
-            report.add(method=name, passes=passes, seconds=taken[name], score=score(topics))
+    for name, stop in take_turns(_fits(split, options)):
+        report.add(method=name, passes=stop.passes, seconds=stop.seconds, score=score(stop.topics))
     report.show()
     _ratios(report)
     _draw(report, options)
 
 
-def _fits(split: Split, options: argparse.Namespace) -> dict[str, Iterator[tuple[int, float, Array]]]:
-    """Return all fits by name, each as an iterator over passes, seconds and topics."""
-    fits, matrix = {}, split.train.to_matrix()
+def _fits(split: Split, options: argparse.Namespace) -> dict[str, Iterator[Stop]]:
+    """Return all fits by name."""
+    fits, matrix = dict[str, Iterator[Stop]](), split.train.to_matrix()
     for name, parameters in _OURS.items():
         stops = options.passes if name in _MAIN else options.fewer_passes
-        fits[name] = _watch(_model(options, max_iter=max(stops), verbose=0, **parameters), matrix, stops)
+        model = _model(options, max_iter=max(stops), verbose=0, **parameters)
+        fits[name] = watch_estimator(model, matrix, stops)
     stops = [stop for stop in (10, 20, 30, 60, 100, 150, 200, 300, 400, 500) if stop <= options.iterations]
     peers: dict[type[Peer], Sequence[int]] = {ScikitLearn: [1], Gensim: [1], GensimMulticore: [1], Tomotopy: stops}
     for kind, own in peers.items():
-        fits[kind.name] = kind(options.topics, options.threads).fit(split.train, own)
+        fits[kind.name] = stops_of(kind(options.topics, options.threads).fit(split.train, own))
     return fits
-
-
-def _watch(model: LatentDirichletAllocation, matrix: Any, stops: Sequence[int]) -> Iterator[tuple[int, float, Array]]:
-    """Fit, and stand still after some numbers of passes: yield them, the seconds spent fitting, and the topics."""
-    reached: queue.Queue[tuple[int, float, Array]] = queue.Queue()
-    go_on = threading.Semaphore(0)
-    left, taken, since = sorted(set(stops)), 0.0, 0.0
-
-    def stand_still(state: State, info: Info) -> None:
-        nonlocal taken, since
-        if left and info.documents_seen >= left[0] * matrix.shape[0]:
-            topics = np.array(state.parameters["topics"])
-            taken += time.perf_counter() - since
-            reached.put((left.pop(0), taken, topics / topics.sum(axis=1, keepdims=True)))
-            go_on.acquire()
-            since = time.perf_counter()
-
-    def fit() -> None:
-        nonlocal since
-        go_on.acquire()
-        since = time.perf_counter()
-        model.fit(matrix)
-
-    model.set_params(callbacks=[stand_still])
-    threading.Thread(target=fit, daemon=True).start()
-    for _ in range(len(left)):
-        go_on.release()
-        yield reached.get()
-    go_on.release()
 
 
 def _model(options: argparse.Namespace, **parameters: Any) -> LatentDirichletAllocation:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Report, arguments
+from benchmarks.common import Report, arguments, with_known_words
 from benchmarks.peers import topics_of_tomotopy, words_of
 from ssvi import LatentDirichletAllocation
 from ssvi.batches.documents import Documents
@@ -32,7 +32,7 @@ def main() -> None:
     settings: dict[str, Any] = {"default": None, "1/K": 1.0 / options.topics, "symmetric": "symmetric"}
     settings["asymmetric"] = "asymmetric"
     for path in options.corpora:
-        corpus = _with_known_words(corpora.load(path, held_out=options.held_out, documents=options.documents))
+        corpus = with_known_words(corpora.load(path, held_out=options.held_out, documents=options.documents))
         for name, alpha in settings.items():
             fit = LatentDirichletAllocation(
                 options.topics, doc_topic_prior=alpha, max_iter=options.passes, n_jobs=options.threads, random_state=0
@@ -44,13 +44,6 @@ def main() -> None:
         if not options.alone:
             _add(report, corpus, "tomotopy", *_tomotopy(corpus.train, options))
     report.show()
-
-
-def _with_known_words(corpus: corpora.Corpus) -> corpora.Corpus:
-    """Return the corpus without words that no training document has, of which everybody would have to guess."""
-    known = corpus.train.column_sums() > 0
-    train, test = (Documents.from_matrix(part.to_matrix()[:, known]) for part in (corpus.train, corpus.test))
-    return corpora.Corpus(corpus.name, train, test)
 
 
 def _tomotopy(documents: Documents, options: argparse.Namespace) -> tuple[Array, Array, float]:

@@ -10,7 +10,7 @@ from ssvi.numerics.random import derive_keys
 from tests.pages import code_blocks, run_code
 
 
-@pytest.mark.parametrize("name", ["engine.md", "interop.md", "scikit_learn.md", "your_own_model.md"])
+@pytest.mark.parametrize("name", ["engine.md", "interop.md", "scikit_learn.md", "streams.md", "your_own_model.md"])
 def test_code_blocks_run(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_registered", {})

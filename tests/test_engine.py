@@ -131,3 +131,85 @@ def test_minibatches_take_every_document_once_in_a_new_order_each_sweep():
         assert sorted(np.concatenate(batches).tolist()) == list(range(23))
     assert not np.array_equal(sweeps[0][0], sweeps[1][0])
     np.testing.assert_array_equal(sweeps[0][0], minibatches(23, 5, seed=1, sweep=0)[0])
+
+
+def test_a_memory_bounds_the_population_and_the_step_size():
+    infos = []
+    problem = _problem(population=None, memory=150.0, schedule=PowerSchedule(1.0, 0.0))
+    engine.run(problem, engine.init(MODEL, 0), CORPUS, sweeps=3, batch_size=100, callbacks=[_collect(infos)])
+    assert [info.population for info in infos] == [100, 150, 150, 150, 150, 150, 150, 150, 150]
+    sizes = [100, 100, 30] * 3  # a step of S documents is S / W of a memory
+    assert [info.step_size for info in infos] == [max(1 / t, size / 150) for t, size in enumerate(sizes, 1)]
+    far = engine.run(_problem(memory=1e9), engine.init(MODEL, 0), CORPUS, sweeps=1, batch_size=100)
+    none = engine.run(_problem(), engine.init(MODEL, 0), CORPUS, sweeps=1, batch_size=100)
+    np.testing.assert_array_equal(far.parameters["topics"], none.parameters["topics"])
+
+
+def test_with_a_memory_lambda_is_a_sum_that_forgets():
+    """lambda - eta = sum over documents of their statistics, each times (1 - S / W) for every later step."""
+    batches, weight = [CORPUS.slice(start, start + 20) for start in range(0, 200, 20)], 1 - 20 / 80
+    problem = _problem(memory=80.0, ramp=False, schedule=PowerSchedule(0.0, 0.0, 1e-9))
+    start = engine.init(MODEL, 0)
+    end = engine.follow(problem, start, batches)
+    tokens = [batch.lengths().sum() for batch in batches]
+    mass = (start.parameters["topics"].sum() - 0.05 * 200) * weight**10
+    mass += sum(count * weight ** (9 - number) for number, count in enumerate(tokens))
+    np.testing.assert_allclose(end.parameters["topics"].sum() - 0.05 * 200, mass)
+
+
+def test_averages_of_a_stream_with_a_memory_are_of_the_steps_that_it_takes():
+    path = []
+    problem = _problem(population=None, memory=100.0, global_step=SsviA(averaging=3.0))
+    batches = [CORPUS.slice(start, start + 20) for start in range(0, 220, 20)]
+    keep = [lambda state, info: path.append(state.parameters["topics"])]
+    start = engine.init(MODEL, 0)
+    end = engine.follow(problem, start, batches, keep)
+    average = start.parameters["topics"]
+    for step, lam in enumerate(path, 1):
+        average = average + 4 / (min(step, 5) + 3) * (lam - average)
+    np.testing.assert_allclose(end.averages["topics"], average, rtol=1e-12)
+
+
+def test_further_coordinates_come_to_lambda_its_sums_and_its_average():
+    problem = _problem(global_step=SsviA(averaging=2.0))
+    state, _ = engine.step(problem, engine.init(MODEL, 0), CORPUS.slice(0, 50))
+    more = np.arange(1.0, 11.0).reshape(5, 2)
+    grown = state.with_coordinates("topics", more)
+    for name in ("parameters", "averages"):
+        old, new = getattr(state, name)["topics"], getattr(grown, name)["topics"]
+        np.testing.assert_array_equal(new, np.hstack([old, more]))
+    np.testing.assert_allclose(grown.totals["topics"], grown.parameters["topics"].sum(axis=1))
+    assert (grown.step, grown.documents_seen, grown.seed) == (state.step, state.documents_seen, state.seed)
+    wider = engine.Problem(LDA(42, np.full(5, 0.2), 0.05), Gibbs(), SsviA(averaging=2.0), population=len(CORPUS))
+    batch = Documents(CORPUS.indptr, CORPUS.words, CORPUS.counts, 42).slice(50, 100)
+    after, _ = engine.step(wider, grown, batch)
+    # Nobody has used the new words: they have shrunk towards eta by one step.
+    rho = wider.schedule(2)
+    np.testing.assert_allclose(after.parameters["topics"][:, 40:], (1 - rho) * more + rho * 0.05)
+
+
+@pytest.mark.parametrize("shape", [(40,), (5, 40)])
+@pytest.mark.parametrize("rule", [SsviA(), Ssvi(), MeanField()])
+def test_a_prior_of_each_word_and_topic_is_what_lambda_shrinks_to(shape, rule):
+    """Also that of words which no document has, whose steps are put off."""
+    eta = np.random.default_rng(1).uniform(0.05, 2.0, shape)
+    model = LDA(40, np.full(5, 0.2), eta)
+    prior = np.broadcast_to(eta, (5, 40))
+    few = Documents(CORPUS.indptr, CORPUS.words % 30, CORPUS.counts, 40)  # the last ten words are never seen
+    few = Documents.from_matrix(few.to_matrix())
+    problem = engine.Problem(model, LocalMeanField(), rule, PowerSchedule(0.5, 1.0), population=230)
+    batches = [few.slice(start, start + 50) for start in range(0, 200, 50)]
+    start = engine.init(model, 0)
+    end = engine.follow(problem, start, batches)
+    if rule.corrects:  # which moves them too, but never below their prior
+        assert (end.parameters["topics"] >= np.minimum(prior, start.parameters["topics"]) * (1 - 1e-12)).all()
+        return
+    left = np.prod([1 - problem.schedule(step) for step in (1, 2, 3, 4)])
+    unseen = left * start.parameters["topics"][:, 30:] + (1 - left) * prior[:, 30:]
+    np.testing.assert_allclose(end.parameters["topics"][:, 30:], unseen, rtol=1e-12)
+    mass, tokens = start.parameters["topics"].sum(), [batch.lengths().sum() for batch in batches]
+    for step, count in enumerate(tokens, 1):
+        rho = problem.schedule(step)
+        mass = (1 - rho) * mass + rho * (prior.sum() + count * min(50 * step, 230) / 50)
+    np.testing.assert_allclose(end.parameters["topics"].sum(), mass, rtol=1e-6)
+    np.testing.assert_allclose(end.totals["topics"], end.parameters["topics"].sum(axis=1), rtol=1e-9)

@@ -42,6 +42,22 @@ def require_positive(name: str, value: Any) -> None:
     require(name, value, lambda v: is_number(v) and 0 < v < np.inf, "a positive number")
 
 
+AUTO = "auto"
+
+
+def is_auto(value: Any) -> bool:
+    """Tell whether the value of a parameter says that a fit is to learn it."""
+    return isinstance(value, str) and value == AUTO
+
+
+def positive_or_auto(name: str, value: Any) -> float | str:
+    """Return the positive number that a parameter must be, or "auto"."""
+    if is_auto(value):
+        return AUTO
+    require(name, value, lambda v: is_number(v) and 0 < v < np.inf, 'a positive number, or "auto" to learn it')
+    return float(value)
+
+
 def require_not_negative(name: str, value: Any) -> None:
     """Raise one clear sentence unless the value of a parameter is a finite number of 0 or more."""
     require(name, value, lambda v: is_number(v) and 0 <= v < np.inf, "a number of 0 or more")
@@ -57,6 +73,11 @@ def require_one_of(name: str, value: Any, known: Sequence[str]) -> None:
     """Raise one clear sentence that lists the known values unless the value of a parameter is one of them."""
     *first, last = map(repr, known)
     require(name, value, lambda v: isinstance(v, str) and v in known, f"{', '.join(first)} or {last}")
+
+
+def positive_pair_or_auto(name: str, value: Any) -> tuple[float, float] | str:
+    """Return the two positive numbers that a parameter must be, or "auto"."""
+    return AUTO if is_auto(value) else positive_pair(name, value)
 
 
 def positive_pair(name: str, value: Any) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import weakref
@@ -17,13 +18,15 @@ from ssvi.backends.threads import Threads
 from ssvi.batches.minibatches import minibatches
 from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
-from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
+from ssvi.local_steps.base import Batch, LocalStep, Part
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
-from ssvi.states import check_state
+from ssvi.states import check_hyperparameters, check_state
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
+
+_LONGER = 1.2  # how many times as many steps, until a stream of unknown length counts as seen once more
 
 
 class FitError(RuntimeError):
@@ -50,6 +53,16 @@ class State:
     def estimate(self) -> Mapping[str, Array]:
         """What predicts best: the averages, where there are any, else lambda."""
         return self.averages if len(self.averages) else self.parameters
+
+    def with_coordinates(self, block: str, more: Array) -> State:
+        """Return a state in which the distributions of a block have further coordinates, with the lambda given."""
+
+        def longer(arrays: Mapping[str, Array]) -> dict[str, Array]:
+            joined = {block: np.concatenate([arrays[block], more], axis=-1)} if block in arrays else {}
+            return {**arrays, **joined}
+
+        totals = {name: sums + more.sum(axis=-1) if name == block else sums for name, sums in self.totals.items()}
+        return replace(self, parameters=longer(self.parameters), totals=totals, averages=longer(self.averages))
 
     def complete(self) -> State:
         """Return the same state with arrays of its own, whatever the fit that it comes from does next."""
@@ -127,6 +140,11 @@ class Problem(Steps):
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
     ramp : bool
         Let N_t grow with the documents seen over the first sweep, N_t = min(documents seen, N), instead of N_t = N.
+    memory : float or None
+        W, for a population that slides: the model is of the last W documents, about. N_t is W at most, and rho is S / W
+        at least. Where it is that, lambda - eta is the sum of the statistics of all documents so far, each of which
+        counts (1 - S / W) times as much with every step that is taken after its own. Averages over the path are of
+        the steps that W documents take. None for a population that does not slide.
 
     """
 
@@ -137,6 +155,7 @@ class Problem(Steps):
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
+    memory: float | None = None
 
     def step(self, state: State, batch: Batch) -> tuple[State, Info]:
         """Take one step of algorithm 1."""
@@ -170,10 +189,12 @@ class Fit:
 
     def __init__(self, problem: Problem, state: State) -> None:
         check_state(problem.model.blocks(), state)
+        check_hyperparameters(problem.model, state)
         self._problem = problem
         self._start, self._number, self._seen = state, state.step, state.documents_seen
         self._model = problem.model.at(state.hyperparameters)
-        self._hyperparameters = state.hyperparameters
+        self._hyperparameters = {**problem.model.hyperparameters(), **state.hyperparameters}
+        self._priors = {name: block.prior for name, block in self._model.blocks().items()}
         axes, rule = problem.local_step.partial_blocks, problem.global_step
         self._stores = {
             name: make_store(
@@ -188,7 +209,8 @@ class Fit:
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size, clock = problem.schedule(number), Clock(seen, problem.population)
+        step_size, weight = _pace(problem, number, len(batch))
+        clock = Clock(seen, problem.population)
         rule = problem.global_step.at(clock)
         views = self._views(batch, rule, number)
         for name, view in views.items():
@@ -196,7 +218,7 @@ class Fit:
         keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
         represented = _represented(problem, seen)
-        scale, weight = result.scale * represented / len(batch), problem.global_step.average_weight(number)
+        scale = result.scale * represented / len(batch)
         update = Update(rule, step_size, clock, problem.backend.workers.each, weight)
         for name, prior in self._model.priors(views).items():
             self._stores[name].set_prior(prior)
@@ -205,7 +227,10 @@ class Fit:
             guarded += store.advance(update, Statistics(result.eta_hat[name], scale))
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
-        self._learn(views, replace(result, scale=scale), step_size)
+        learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, clock.sweeps))
+        if ends_sweep(number, self._seen, clock):
+            learned |= self._model.learn_priors(lambda name: self._stores[name].lam())
+        self._take(learned)
         self._number, self._seen = number, seen
         return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
 
@@ -217,14 +242,16 @@ class Fit:
             for name, store in self._stores.items()
         }
 
-    def _learn(self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float) -> None:
-        """Let the model learn its hyperparameters, and take the priors that follow from them."""
-        learned = self._model.learn(views, result, step_size)
-        if learned is None:
+    def _take(self, learned: Mapping[str, Array]) -> None:
+        """Take hyperparameters that the model has learned, and the priors that follow from them."""
+        if not learned:
             return
-        self._hyperparameters, self._model = learned, self._problem.model.at(learned)
+        self._hyperparameters = {**self._hyperparameters, **learned}
+        self._model = self._problem.model.at(self._hyperparameters)
         for name, block in self._model.blocks().items():
-            self._stores[name].set_prior(block.prior)
+            if not np.array_equal(block.prior, self._priors[name]):  # else what was put off can wait
+                self._stores[name].set_prior(block.prior)
+                self._priors[name] = block.prior
 
     def state(self) -> State:
         """Return the present state. Its arrays are made when they are looked at, or when the fit goes on without it."""
@@ -349,11 +376,28 @@ def prior_bound(model: Model, parameters: Mapping[str, Array]) -> float:
     return total
 
 
+def ends_sweep(number: int, seen_before: int, clock: Clock) -> bool:
+    """Tell whether a step ends a sweep. A stream of unknown length has longer and longer ones, by a fifth each."""
+    if clock.population is None:
+        return number > 1 and int(math.log(number, _LONGER)) > int(math.log(number - 1, _LONGER))
+    return clock.documents_seen // clock.population > seen_before // clock.population
+
+
 def _represented(problem: Problem, seen: int) -> float:
     """Return N_t."""
+    most = float("inf") if problem.memory is None else float(problem.memory)
     if problem.population is None:
-        return float(seen)
-    return float(min(seen, problem.population) if problem.ramp else problem.population)
+        return min(float(seen), most)
+    return min(float(min(seen, problem.population) if problem.ramp else problem.population), most)
+
+
+def _pace(problem: Problem, number: int, size: int) -> tuple[float, float]:
+    """Return rho of a step on so many documents, and what its lambda counts in the average over the path."""
+    step_size, rule = problem.schedule(number), problem.global_step
+    if problem.memory is None:
+        return step_size, rule.average_weight(number)
+    steps = max(1, round(problem.memory / size))  # that the documents of a memory take
+    return max(step_size, min(1.0, size / problem.memory)), rule.average_weight(min(number, steps))
 
 
 def stop_unless_finite(name: str, number: int, lam: Array) -> None:

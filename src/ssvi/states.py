@@ -17,6 +17,17 @@ def check_state(blocks: Mapping[str, Block], state: Any) -> None:
         check_parameters(blocks, state.averages)
 
 
+def check_hyperparameters(model: Any, state: Any) -> None:
+    """Raise a `ValueError` unless a state's hyperparameters are of the kind that a model learns. None is right too."""
+    wanted = model.hyperparameters()
+    for name, value in state.hyperparameters.items():
+        if name not in wanted:
+            raise ValueError(f"the state has a learned {name!r}, and the model learns {_listed(wanted)}.")
+        _check_form(f"the learned {name!r} of the state", value, wanted[name].shape)
+        if not np.isfinite(value).all():
+            raise ValueError(f"the learned {name!r} of the state is not finite: it is damaged, or was changed by hand.")
+
+
 def check_parameters(
     blocks: Mapping[str, Block], parameters: Mapping[str, Any], totals: Mapping[str, Any] | None = None
 ) -> None:

@@ -74,8 +74,8 @@ def test_any_number_of_threads_gives_the_same_bits(many_tasks):
         with Threads(jobs) as backend:
             algorithm = Sgrld(model, len(documents), backend=backend)
             states.append(engine.run(algorithm, algorithm.init(0), documents, sweeps=2, batch_size=100))
-    for name in ("topics", "mean"):
-        np.testing.assert_array_equal(states[0].parameters[name], states[1].parameters[name])
+    np.testing.assert_array_equal(states[0].parameters["topics"], states[1].parameters["topics"])
+    np.testing.assert_array_equal(states[0].averages["topics"], states[1].averages["topics"])
     assert states[0].step == 6
 
 
@@ -92,17 +92,31 @@ def test_it_learns_topics():
     assert found.count(4) >= 2
 
 
-def test_later_topics_weigh_more_in_the_mean():
+@pytest.mark.parametrize(
+    ("averaging", "weights"),
+    [
+        (1.0, [1 / 6, 2 / 6, 3 / 6]),
+        # The second of three counts 3 / 4 of the first two, and the third 3 / 5 of all: t (t + 1) / 20.
+        (2.0, [2 / 20, 6 / 20, 12 / 20]),
+        (0.0, [0, 0, 1]),
+    ],
+)
+def test_later_topics_weigh_more_in_the_mean(averaging, weights):
     model = LDA.example()
     _, documents = model.simulate(np.random.default_rng(3), 90)
-    algorithm, path = Sgrld(model, 90), []
+    algorithm, path = Sgrld(model, 90, averaging=averaging), []
 
     def keep(state, info):
         path.append(state)
 
     state = engine.run(algorithm, algorithm.init(0), documents, sweeps=1, batch_size=30, callbacks=[keep])
-    first, second, third = (s.parameters["topics"] / s.parameters["topics"].sum(axis=1, keepdims=True) for s in path)
-    np.testing.assert_allclose(algorithm.mean_topics(state), (first + 2 * second + 3 * third) / 6)
+    topics = [s.parameters["topics"] / s.parameters["topics"].sum(axis=1, keepdims=True) for s in path]
+    np.testing.assert_allclose(algorithm.mean_topics(state), np.tensordot(weights, topics, 1))
+
+
+def test_an_average_that_makes_no_sense_is_refused():
+    with pytest.raises(ValueError, match="averaging must be "):
+        Sgrld(LDA.example(), 90, averaging=-1.0)
 
 
 @pytest.mark.parametrize("bad", [{"first": 0.0}, {"first": 5.0}, {"delay": 0.0}, {"decay": -1.0}])
@@ -115,3 +129,8 @@ def test_its_schedule():
     schedule = langevin_schedule(0.02, 500.0, 0.55)
     assert schedule(1) == pytest.approx(0.02 * (1 + 1 / 500) ** -0.55)
     assert schedule(5_000) == pytest.approx(0.02 * 11**-0.55)
+
+
+def test_it_takes_one_eta():
+    with pytest.raises(ValueError, match="SGRLD takes one eta for all words and topics"):
+        Sgrld(LDA(5, np.full(2, 0.1), np.ones(5)), 10)

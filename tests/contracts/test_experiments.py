@@ -29,6 +29,10 @@ SMALL = {
     "digits": {
         "components": 8, "batch_size": 300, "iterations": 4, "passes": 2, "sweeps": 3, "kept": 2, "snapshots": 2,
     },
+    "hyperparameters": {
+        "topics": 3, "words": 30, "documents": 60, "length": 20.0, "test_documents": 20, "passes": 2,
+        "grid_alpha": (0.1,), "grid_eta": (0.1, 0.2), "corpus": ("0.1:0.1", "uneven 0.3:0.1"),
+    },
     "calibration": {"rows": 10, "iterations": 4, "draws": 19, "burn": 2, "thin": 1, "start": ("data", "truth")},
 }  # fmt: skip
 

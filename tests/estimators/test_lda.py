@@ -329,7 +329,9 @@ BAD_PARAMETERS = [
     ({"doc_topic_prior": [0.1, 0.1]}, "doc_topic_prior must be .* or 4 of them"),
     ({"doc_topic_prior": float("nan")}, "doc_topic_prior"),
     ({"topic_word_prior": -1.0}, "topic_word_prior must be a positive number, not -1.0"),
-    ({"topic_word_prior": np.ones(60)}, "topic_word_prior must be a positive number"),
+    ({"topic_word_prior": np.ones(7)}, r"topic_word_prior has the shape \(7,\), and there are .* 60 words"),
+    ({"topic_word_prior": np.zeros(60)}, "topic_word_prior must be a positive number, or an array of them"),
+    ({"topic_word_prior": "often"}, "topic_word_prior must be a positive number, not 'often'"),
     ({"global_step": "newton"}, "global_step 'newton' is not known; the known ones are 'map', 'mean_field'"),
     (
         {"local_step": "exact"},

@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -103,3 +104,13 @@ def test_nesting_has_an_end():
         form = [form]
     with pytest.raises(ValueError, match="nested too deeply"):
         Decoder({}).decode(form)
+
+
+def test_mappings_keep_numbers_as_names():
+    encoder = Encoder()
+    value = {0: ["goal", "match"], "other": [1, 2]}
+    form = json.loads(json.dumps(encoder.encode(value)))
+    assert Decoder(encoder.arrays).decode(form) == value
+    for broken in ([["a"]], [[[1], 2]], ["ab"], [[1.5, 2]]):
+        with pytest.raises(ValueError, match="a pair of a name or number and a value that is none"):
+            Decoder({}).decode({"pairs": broken})

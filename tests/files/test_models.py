@@ -244,6 +244,17 @@ def test_what_a_factorisation_was_fitted_with_is_checked(tmp_path, change, fault
         ssvi.load(tmp_path / "model.ssvi")
 
 
+def test_a_prior_of_each_word_is_checked(tmp_path):
+    model, _ = _fitted("LatentDirichletAllocation", topic_word_prior=np.linspace(0.1, 0.5, 12))
+    model.save(tmp_path / "model.ssvi")
+    np.testing.assert_array_equal(ssvi.load(tmp_path / "model.ssvi").topic_word_prior_, model.topic_word_prior_)
+    for wrong in (np.ones(11), np.ones((2, 12)), -np.ones(12), np.full((3, 12), np.nan), np.ones(12, dtype=int), "low"):
+        model.topic_word_prior_ = wrong
+        model.save(tmp_path / "model.ssvi")
+        with pytest.raises(ValueError, match=r"its topic_word_prior_ is .*, not a positive number, nor one for each"):
+            ssvi.load(tmp_path / "model.ssvi")
+
+
 def test_snapshots_are_checked(tmp_path):
     model, _ = _fitted("BernoulliMixture", snapshots=2, learning_method="online")
     assert model._snapshots

@@ -156,15 +156,18 @@ def test_a_dictionary_and_a_subclass(words):
 
 
 @pytest.mark.parametrize("eta", ["auto", "words", "matrix"])
-def test_an_eta_that_is_not_one_number_must_be_chosen(train, eta, counts):
+def test_an_eta_that_is_not_one_number_is_kept_or_chosen(train, eta, counts):
     prior = {"auto": "auto", "words": np.linspace(0.1, 0.5, 30), "matrix": np.linspace(0.1, 0.5, 120).reshape(4, 30)}
     theirs = train(eta=prior[eta])
-    with pytest.raises(ValueError, match=r"eta is not the same for all.*topic_word_prior=0"):
-        from_gensim(theirs)
-    ours = from_gensim(theirs, topic_word_prior=0.2)
-    assert ours.topic_word_prior_ == 0.2
-    np.testing.assert_allclose(ours.components_, theirs.state.get_lambda(), rtol=ONCE_ROUNDED)
-    ours.partial_fit(counts)
+    kept, chosen = from_gensim(theirs), from_gensim(theirs, topic_word_prior=0.2)
+    np.testing.assert_array_equal(kept.topic_word_prior_, theirs.eta)
+    assert chosen.topic_word_prior_ == 0.2
+    for ours in (kept, chosen):
+        np.testing.assert_allclose(ours.components_, theirs.state.get_lambda(), rtol=ONCE_ROUNDED)
+        ours.partial_fit(counts)
+    back = to_gensim(from_gensim(theirs))
+    np.testing.assert_allclose(back.eta, theirs.eta, rtol=ONCE_ROUNDED)
+    np.testing.assert_allclose(back.state.get_lambda(), theirs.state.get_lambda(), rtol=10 * ONCE_ROUNDED)
 
 
 def test_a_constant_eta_is_one_number_in_any_shape(train):

@@ -205,3 +205,9 @@ def test_an_alpha_for_each_topic_is_refused(counts):
     ours = LatentDirichletAllocation(3, doc_topic_prior=[0.1, 0.2, 0.3], max_iter=1, random_state=0).fit(counts)
     with pytest.raises(ValueError, match=r"differs from topic to topic.*to_gensim"):
         to_sklearn(ours)
+
+
+def test_an_eta_for_each_word_is_refused(counts):
+    ours = LatentDirichletAllocation(3, seed_words={1: [4]}, max_iter=1, random_state=0).fit(counts)
+    with pytest.raises(ValueError, match=r"topic_word_prior differs from word to word.*to_gensim"):
+        to_sklearn(ours)

@@ -157,7 +157,7 @@ class LearnedScale(Model):
     def at(self, hyperparameters):
         return LearnedScale(self.size, float(hyperparameters["variance"]))
 
-    def learn(self, views, result, step_size):
+    def learn(self, views, result, step_size, sweeps):
         wanted = np.mean(-2.0 * views["means"][:, 1])
         return {"variance": np.array((1 - step_size) * self.variance + step_size * wanted)}
 

@@ -24,6 +24,7 @@ from ssvi.backends.threads import Threads
 from ssvi.batches.documents import Documents
 from ssvi.checks import is_number, require, require_not_negative, require_positive
 from ssvi.engine import Info, State, Steps, stop_unless_finite
+from ssvi.global_steps.base import average_weight
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
@@ -61,8 +62,7 @@ def langevin_schedule(first: float = 0.01, delay: float = 1000.0, decay: float =
 class Sgrld(Steps):
     """SGRLD as something that `ssvi.engine.run` can run, on the same documents and with the same Gibbs kernel.
 
-    The state's blocks are `topics`, the current theta, and `mean`, the average of the topics phi over the path so far,
-    later ones weighing more (in proportion to their step's number).
+    The state's block `topics` is the current theta, and its average that of the topics phi over the path so far.
 
     Parameters
     ----------
@@ -74,6 +74,8 @@ class Sgrld(Steps):
         epsilon_t; see `langevin_schedule`.
     local_step : LocalStep
         How the expected counts are found: Gibbs sampling.
+    averaging : float
+        p of the average of phi, in which step t counts in proportion to t^p; 0 for none, and the last phi instead.
     backend : Backend
         Where it runs.
 
@@ -83,14 +85,21 @@ class Sgrld(Steps):
     population: int
     schedule: Schedule = field(default_factory=langevin_schedule)
     local_step: LocalStep = field(default_factory=Gibbs)
+    averaging: float = 1.0
     backend: Backend = field(default_factory=Threads)
 
     name: ClassVar[str] = "sgrld"
 
+    def __post_init__(self) -> None:
+        if np.ndim(self.model.eta):
+            raise ValueError("SGRLD takes one eta for all words and topics: give the model a number.")
+        require_not_negative("averaging", self.averaging)
+
     def init(self, seed: int) -> State:
         """Return the state before the first step: nearly uniform topics, theta at its prior mean, eta."""
         start = self.model.init(np.random.default_rng(derive_key(seed, "init")))["topics"]
-        return State(seed, 0, 0, {"topics": self.model.eta * start, "mean": _normalised(start)})
+        averages = {"topics": _normalised(start)} if self.averaging else {}
+        return State(seed, 0, 0, {"topics": self.model.eta * start}, averages=averages)
 
     def step(self, state: State, batch: Documents) -> tuple[State, Info]:
         """Take one Langevin step on a minibatch."""
@@ -103,20 +112,20 @@ class Sgrld(Steps):
         counts = result.eta_hat["topics"] * (self.population / len(batch))
         moved = self._move(theta, counts, step_size, derive_keys(derive_key(state.seed, "noise", number), len(theta)))
         stop_unless_finite("topics", number, moved)
-        mean = state.parameters["mean"]
-        mean = mean + 2.0 / (number + 1) * (_normalised(moved) - mean)
+        weight = average_weight(self.averaging, number)
+        averages = {name: mean + weight * (_normalised(moved) - mean) for name, mean in state.averages.items()}
         info = Info(number, seen, step_size, float(self.population), None, 0, time.perf_counter() - started)
-        return replace(state, step=number, documents_seen=seen, parameters={"topics": moved, "mean": mean}), info
+        return replace(state, step=number, documents_seen=seen, parameters={"topics": moved}, averages=averages), info
 
     def mean_topics(self, state: State) -> Array:
-        """Return the average of the topics over the path, topics x words; rows sum to 1."""
-        return state.parameters["mean"]
+        """Return the average of the topics over the path, or the last ones; topics x words, rows sum to 1."""
+        return _normalised(state.estimate["topics"])
 
     def _move(self, theta: Array, counts: Array, step_size: float, keys: Keys) -> Array:
         moved = np.empty_like(theta)
 
         def move(rows: slice) -> None:
-            langevin(theta[rows], counts[rows], self.model.eta, step_size, keys[rows], moved[rows])
+            langevin(theta[rows], counts[rows], float(self.model.eta), step_size, keys[rows], moved[rows])
 
         run_all(self.backend.workers.each, move, row_tasks(theta.shape))
         return moved

@@ -14,6 +14,7 @@ from ssvi.cli.fit import fit
 from ssvi.cli.labels import label, topics
 from ssvi.cli.report import report
 from ssvi.cli.reproduce import reproduce_app
+from ssvi.cli.update import update
 from ssvi.cli.use import info, score, transform
 
 
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, topics, label, transform, score, report, info):
+for command in (fit, update, topics, label, transform, score, report, info):
     app.command()(command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(reproduce_app, name="reproduce")

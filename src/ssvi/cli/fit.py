@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ssvi.cli import INTERRUPTED, inputs, parameters
+from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
 from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
 from ssvi.cli.training import TrainingDisplay
@@ -59,6 +59,8 @@ def fit(
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter of the estimator, as name=value.")
     ] = None,
+    seed_words: beginnings.SeedWords = None,
+    start: beginnings.StartFrom = None,
     checkpoint: Annotated[Path | None, _of_checkpoints(help="A folder for checkpoints.")] = None,
     every: Annotated[int, _of_checkpoints(min=1, help="Steps between checkpoints.")] = 50,
     resume: Annotated[bool, _of_checkpoints("--resume", help="Go on from the last checkpoint.")] = False,
@@ -74,7 +76,10 @@ def fit(
         max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
     )  # fmt: skip
     parameters.check(estimator)
-    inputs.check_output(output, *source, reading.vocabulary)
+    begin, named = beginnings.of_topics(estimator, seed_words, start, reading.encoding)
+    if begin is not None and components is None:
+        estimator.set_params(n_components=begin.components_in_use())
+    inputs.check_output(output, *source, reading.vocabulary, start, seed_words)
     _check_model(output)
     _check_folder(checkpoint, resume=resume)
     silent = quiet or as_json
@@ -83,7 +88,8 @@ def fit(
     parameters.check_memory(estimator, corpus.documents.n_words)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
-    display = _fit(estimator, train, test, keeper, quiet=silent)
+    names = {"vocabulary": corpus.vocabulary, "start": begin} if named else {}
+    display = _fit(estimator, train, test, keeper, names, quiet=silent)
     if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
         output = output.with_name(f"stopped-{output.name}")
     _save(estimator, corpus, output)
@@ -101,12 +107,17 @@ def fit(
         raise typer.Exit(INTERRUPTED)
 
 
-def _fit(estimator: Any, train: Any, test: Any, keeper: Checkpoints | None, *, quiet: bool) -> TrainingDisplay:
-    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command."""
+def _fit(
+    estimator: Any, train: Any, test: Any, keeper: Checkpoints | None, names: dict[str, Any], *, quiet: bool
+) -> TrainingDisplay:
+    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command.
+
+    `names` are further arguments of `fit`, for a beginning that goes by words.
+    """
     with TrainingDisplay(estimator, train.shape[0], quiet=quiet) as display:
         estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
         with _stop_on_interrupt(display, keeper):
-            estimator.fit(train, X_val=test)
+            estimator.fit(train, X_val=test, **names)
     if display.stopped and keeper is not None and keeper.files():
         sys.stderr.write(
             f"ssvi: stopped after step {keeper.last_step} and saved in {keeper.folder}; "

@@ -29,6 +29,7 @@ _OPTIONS = {
     "random_state": "--seed",
     "n_jobs": "--jobs",
     "early_stopping": "--early-stopping",
+    "seed_words": "--seed-words",
 }
 _NOT_FOR_COMMANDS = ("backend", "callbacks", "verbose")
 DEFAULT_COMPONENTS = 50

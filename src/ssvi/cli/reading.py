@@ -44,6 +44,15 @@ Inputs = Annotated[
     ),
 ]
 Vocabulary = Annotated[Path | None, _of_input(help="The words to count, one a line.")]
+MinDf = Annotated[
+    float | None,
+    _of_text(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).", show_default="2"),
+]
+MaxDf = Annotated[
+    float | None,
+    _of_text(min=0.0, help="Leave out words of more documents (to 1: a share of them).", show_default="0.5"),
+]
+MaxWords = Annotated[int | None, _of_text(min=1, help="Keep so many words, the most frequent.")]
 
 
 @dataclass(frozen=True)
@@ -179,15 +188,9 @@ def how_to_count(
     ngrams: Annotated[
         int | None, _of_text(min=1, max=20, help="The longest run of words that is a term.", show_default="1")
     ] = None,
-    min_df: Annotated[
-        float | None,
-        _of_text(min=0.0, help="Leave out words of fewer documents (below 1: a share of them).", show_default="2"),
-    ] = None,
-    max_df: Annotated[
-        float | None,
-        _of_text(min=0.0, help="Leave out words of more documents (to 1: a share of them).", show_default="0.5"),
-    ] = None,
-    max_words: Annotated[int | None, _of_text(min=1, help="Keep so many words, the most frequent.")] = None,
+    min_df: MinDf = None,
+    max_df: MaxDf = None,
+    max_words: MaxWords = None,
     phrases: Annotated[
         bool, _of_text("--phrases", help="Make words one that stand together more often than by chance: new york.")
     ] = False,

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.models.base import Model
 from ssvi.progress import Progress
 from ssvi.schedules import Schedule
+
+M = TypeVar("M", bound=Model)
 
 
 class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
@@ -87,6 +89,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     def _model(self) -> Model:
         """Return the model of a fit under way."""
 
+    def _with_learned(self, model: M) -> M:
+        """Return a model with what the fit has learned so far of its hyperparameters."""
+        return cast(M, model.at(self._state.hyperparameters)) if self.__sklearn_is_fitted__() else model
+
     @abstractmethod
     def _score(self, data: Any) -> float:
         """Return the score of data that was checked, in the form that steps take."""
@@ -119,10 +125,16 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _start(self, data: Any) -> None:
-        """Set the state before the first step; the seed is chosen."""
+    def _start(self, data: Any, start: Any = None) -> None:
+        """Set the state before the first step, from what another model has found if it is given; the seed is chosen."""
         self.history_, self.scores_, self._n_distinct, self.converged_ = [], [], 0, False
         self._state = engine.init(self._model(), self.random_state_, data)
+        if start is not None:
+            self._begin_from(start, data)
+
+    def _begin_from(self, start: Any, data: Any) -> None:
+        """Put what another model has found into the state before the first step, for those estimators that can."""
+        raise NotImplementedError
 
     @contextmanager
     def _open_backend(self) -> Iterator[Backend]:
@@ -138,10 +150,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         self._fix_model(data)
         self._forget()
         self.random_state_ = given.seed
-        with self._checkpoints(data, given.validation) as keepers:
+        with self._checkpoints(data, given.validation, given.start) as keepers:
             data, held_out = self._split(data, given.validation)  # by a checkpoint's seed, if there is one
             if all(keeper.resumed_at is None for keeper in keepers):
-                self._start(data)
+                self._start(data, given.start)
                 self._n_distinct = len(data)
             plan = self._plan(len(data))
             scored = [] if held_out is None else [Validation(self, held_out, plan)]
@@ -220,14 +232,15 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         return watch
 
     @contextmanager
-    def _checkpoints(self, data: Any, validation: Any) -> Iterator[list[Checkpoints]]:
+    def _checkpoints(self, data: Any, *others: Any) -> Iterator[list[Checkpoints]]:
         """Yield those callbacks that keep checkpoints, after they have set the fit to where it had stopped before.
 
         They are to be called last, when all others have done their part of a step.
         """
         keepers = [callback for callback in self.callbacks or [] if isinstance(callback, Checkpoints)]
+        given = [other for other in others if other is not None]
         for keeper in keepers:
-            keeper.begin(self, data if validation is None else [data, validation])
+            keeper.begin(self, [data, *given] if given else data)
         try:
             yield keepers
         finally:
@@ -247,12 +260,12 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
 
         return settled
 
-    def _run_further(self, data: Any, *, first: bool) -> None:
+    def _run_further(self, data: Any, *, first: bool, start: Any = None) -> None:
         """Go on from where the last step left off: one step for each `batch_size` rows, in the order given."""
         if first:
             self._fix_model(data)
             self.random_state_ = make_seed(self.random_state)
-            self._start(data)
+            self._start(data, start)
         check_same(self._wanted(), self._fixed)
         self.history_ = list(self.history_)
         size = self._streamed_size()
@@ -263,12 +276,9 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         self._n_distinct += len(data)
         population = self.total_samples or (None if streaming else self._n_distinct)
         with self._open_backend() as backend, Progress(self._state.step + len(starts), self.name) as progress:
-            self._state = engine.follow(
-                self._problem(self._stream_step(data), self._global_step(), self._schedule(size), population, backend),
-                self._state,
-                batches,
-                self._callbacks(progress),
-            )
+            step, rule, schedule = self._stream_step(data), self._global_step(), self._schedule(size)
+            problem = self._problem(step, rule, schedule, population, backend, self.memory)
+            self._state = engine.follow(problem, self._state, batches, self._callbacks(progress))
         passes = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))
         self.n_iter_ = max(getattr(self, "n_iter_", 0), passes)
         self.bound_ = self._bound(data)
@@ -280,6 +290,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         schedule: Schedule,
         population: float | None,
         backend: Backend,
+        memory: float | None = None,
     ) -> Problem:
         return Problem(
             model=self._model(),
@@ -289,6 +300,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
             population=None if population is None else int(population),
             ramp=self.population_ramp,
             backend=backend,
+            memory=memory,
         )
 
     def _callbacks(self, progress: Progress, *watches: Callback) -> list[Callback]:

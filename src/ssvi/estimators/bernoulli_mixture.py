@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +11,7 @@ from sklearn.preprocessing import binarize
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import is_integer, positive_pair, require, require_count
+from ssvi.checks import is_integer, positive_or_auto, positive_pair_or_auto, require, require_count
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.choices import (
     check_data,
@@ -41,6 +43,8 @@ class BernoulliMixture(MixtureEstimator):
         E_q[pi].
     means_ : (K, D)
         E_q[phi], the prototypes.
+    mean_prior_ : (float, float)
+        a and b, as they were given or learned.
 
     Examples
     --------
@@ -55,11 +59,12 @@ class BernoulliMixture(MixtureEstimator):
 
     """
 
-    mean_prior: tuple[float, float] = parameter(
+    mean_prior: tuple[float, float] | str = parameter(
         default=(1.0, 1.0),
-        kind="(float, float)",
-        words="a and b of the Beta(a, b) prior of each feature's probability in each component.",
-        check=lambda name, value: positive_pair(name, value),
+        kind='(float, float) or "auto"',
+        words="""a and b of the Beta(a, b) prior of each feature's probability in each component. "auto" learns them in
+        the fit.""",
+        check=positive_pair_or_auto,
     )
     binarize: float | None = parameter(
         default=0.0,
@@ -93,6 +98,10 @@ class BernoulliMixture(MixtureEstimator):
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 1_500)
+    _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        "weight_concentration_prior": ("concentration", 1.0),
+        "mean_prior": ("prior", (1.0, 1.0)),
+    }
 
     name = Model.name
     saved_attributes = (*MixtureEstimator.saved_attributes, "_fitted", "_snapshots")
@@ -103,9 +112,9 @@ class BernoulliMixture(MixtureEstimator):
         taken = sum(step <= self._state.step for step in self._snapshot_steps(self._plan(self._n_distinct)))
         self._snapshots = self._snapshots[:taken]  # a fit that stopped early may have gone back to an earlier state
 
-    def _run_further(self, data: Documents, *, first: bool) -> None:
+    def _run_further(self, data: Documents, *, first: bool, start: Any = None) -> None:
         self._snapshots = []  # they are of another state
-        super()._run_further(data, first=first)
+        super()._run_further(data, first=first, start=start)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each component given each row, rows x K, at `weights_` and `means_`."""
@@ -143,6 +152,18 @@ class BernoulliMixture(MixtureEstimator):
         check_is_fitted(self)
         return self._model().mean_components(self._state.estimate)
 
+    @property
+    def weight_concentration_prior_(self) -> float:
+        """alpha, as it was given or learned."""
+        check_is_fitted(self)
+        return self._model().concentration
+
+    @property
+    def mean_prior_(self) -> tuple[float, float]:
+        """The prior's a and b, as they were given or learned."""
+        check_is_fitted(self)
+        return self._model().prior
+
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the rows, its probabilities of ones, and their deviations under q."""
         return self._model().summarize(self._state.estimate)
@@ -161,15 +182,18 @@ class BernoulliMixture(MixtureEstimator):
         """Return the parameters that a fit cannot change later."""
         return {
             "n_components": int(self.n_components),
-            "weight_concentration_prior": float(self.weight_concentration_prior),
-            "mean_prior": positive_pair("mean_prior", self.mean_prior),
+            "weight_concentration_prior": positive_or_auto(
+                "weight_concentration_prior", self.weight_concentration_prior
+            ),
+            "mean_prior": positive_pair_or_auto("mean_prior", self.mean_prior),
         }
 
     def _fix_model(self, data: Documents) -> None:
         self._fitted = self._wanted()
 
     def _model(self) -> Model:
-        return Model(self.n_features_in_, *self._fitted.values())
+        values, learned = self._started()
+        return self._with_learned(replace(Model(self.n_features_in_, *values.values()), learned=learned))
 
     def _snapshot_steps(self, plan: Plan) -> set[int]:
         """Return the steps after which estimates are kept, apart from each other, if any are wanted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, ClassVar, Self
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ssvi import engine
 from ssvi.batches.frames import Frames
 from ssvi.batches.matrices import canonical_rows, check_sparse
-from ssvi.checks import is_integer, require, require_count, require_positive
+from ssvi.checks import AUTO, is_auto, is_integer, positive_or_auto, require, require_count
 from ssvi.engine import Problem
 from ssvi.estimators.choices import (
     check_counts,
@@ -59,8 +60,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         E_q[W], the dictionary.
     weights_ : (K,)
         E_q[theta]; `transform` has them in its result.
-    inverse_scale_ : float
-        c.
+    dictionary_shape_, activation_shape_, inverse_scale_ : float
+        a, b and c, as they were given or learned.
 
     Examples
     --------
@@ -82,30 +83,31 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         check=require_count,
         kw_only=False,
     )
-    dictionary_shape: float = parameter(
+    dictionary_shape: float | str = parameter(
         default=0.25,
-        kind="float",
-        words="a of the prior Gamma(a, a) of the dictionary; smaller is sparser.",
-        check=require_positive,
+        kind='float or "auto"',
+        words="""a of the prior Gamma(a, a) of the dictionary; smaller is sparser. "auto" learns it in the fit, as it
+        does b, alpha and c (docs/hyperparameters.md).""",
+        check=positive_or_auto,
     )
-    activation_shape: float = parameter(
+    activation_shape: float | str = parameter(
         default=0.2,
-        kind="float",
+        kind='float or "auto"',
         words="b of the prior Gamma(b, b) of the activations; smaller is sparser.",
-        check=require_positive,
+        check=positive_or_auto,
     )
-    weight_concentration_prior: float = changed(
+    weight_concentration_prior: float | str = changed(
         OpenEndedEstimator,
         "weight_concentration_prior",
         default=1.0,
         words="alpha, the concentration of the gamma process: the weights are Gamma(alpha / K, alpha c).",
     )
-    inverse_scale: float | None = parameter(
+    inverse_scale: float | str | None = parameter(
         default=None,
-        kind="float, optional",
+        kind='float or "auto", optional',
         words="""c, one over the mean that the prior expects of an entry; one over the mean of the first data by
-        default.""",
-        check=optional(require_positive),
+        default, and to begin with if it is "auto".""",
+        check=optional(positive_or_auto),
     )
     local_step: str | LocalStep = parameter(
         default="gibbs",
@@ -153,6 +155,12 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)
+    _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        "dictionary_shape": ("dictionary_shape", 0.25),
+        "activation_shape": ("activation_shape", 0.2),
+        "weight_concentration_prior": ("concentration", 1.0),
+        "inverse_scale": ("inverse_scale", AUTO),  # by the data
+    }
 
     name = Model.name
     nouns = ("Factors", "factor", "feature")
@@ -171,6 +179,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             validation = None if X_val is None else self._frames(X_val, None, reset=False, where="score")
             metadata = {} if mask is None else {"mask": mask}
             self._run(frames, Given(make_seed(self.random_state), X, y, validation, metadata))
+            self.inverse_scale_ = self._model().inverse_scale
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
@@ -182,6 +191,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         with unchanged_on_error(self):
             frames = self._frames(X, mask, reset=first, where="partial_fit")
             self._run_further(frames, first=first)
+            self.inverse_scale_ = self._model().inverse_scale
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None, X_val: Any = None) -> Array:
@@ -230,6 +240,24 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         check_is_fitted(self)
         return self._model().mean_weights(self._state.estimate)
 
+    @property
+    def weight_concentration_prior_(self) -> float:
+        """alpha, as it was given or learned."""
+        check_is_fitted(self)
+        return self._model().concentration
+
+    @property
+    def dictionary_shape_(self) -> float:
+        """The dictionary's a, as it was given or learned."""
+        check_is_fitted(self)
+        return self._model().dictionary_shape
+
+    @property
+    def activation_shape_(self) -> float:
+        """The activations' b, as it was given or learned."""
+        check_is_fitted(self)
+        return self._model().activation_shape
+
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the total, its spectrum with a sum of 1, and its deviations under q."""
         return self._model().summarize(self._state.estimate)
@@ -270,22 +298,25 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
 
     def _wanted(self) -> dict[str, Any]:
         """Return the parameters that a fit cannot change later."""
+        names = ("dictionary_shape", "activation_shape", "weight_concentration_prior", "inverse_scale")
         scale = self.inverse_scale_ if self.inverse_scale is None else self.inverse_scale
+        given = {**self.get_params(deep=False), "inverse_scale": scale}
         return {
             "n_components": int(self.n_components),
-            "dictionary_shape": float(self.dictionary_shape),
-            "activation_shape": float(self.activation_shape),
-            "weight_concentration_prior": float(self.weight_concentration_prior),
-            "inverse_scale": float(scale),
+            **{name: positive_or_auto(name, given[name]) for name in names},
         }
 
     def _fix_model(self, data: Frames) -> None:
         known = data.n_known / float(data.values.tight().counts.sum(dtype=np.float64))
-        self.inverse_scale_ = known if self.inverse_scale is None else float(self.inverse_scale)
+        given = self.inverse_scale
+        self.inverse_scale_ = known if given is None or is_auto(given) else float(given)
         self._fitted = self._wanted()
 
     def _model(self) -> Model:
-        return Model(self.n_features_in_, *self._fitted.values())
+        values, learned = self._started()
+        if is_auto(values["inverse_scale"]):
+            values["inverse_scale"] = self.inverse_scale_
+        return self._with_learned(replace(Model(self.n_features_in_, *values.values()), learned=learned))
 
     def _local_step(self, frames: Frames) -> LocalStep:
         step = make_local_step(self.local_step, Model.name)

@@ -10,7 +10,7 @@ from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import DenseRows
-from ssvi.checks import require_count, require_one_of, require_positive
+from ssvi.checks import positive_or_auto, require_count, require_one_of, require_positive
 from ssvi.estimators.choices import check_data, make_seed
 from ssvi.estimators.mixtures import MixtureEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
@@ -81,12 +81,12 @@ class GaussianMixture(MixtureEstimator):
         component is in want of a reason.""",
         check=lambda name, value: require_one_of(name, value, (_PROCESS, _FINITE)),
     )
-    weight_concentration_prior: float = changed(
+    weight_concentration_prior: float | str = changed(
         MixtureEstimator,
         "weight_concentration_prior",
         default=1.0,
         words="""alpha. About alpha log(1 + N / alpha) of N rows are expected to begin a component of their own if the
-        prior is a Dirichlet process.""",
+        prior is a Dirichlet process. "auto" learns it in the fit (docs/hyperparameters.md).""",
     )
     mean_prior: Any = parameter(
         default=None,
@@ -131,6 +131,7 @@ class GaussianMixture(MixtureEstimator):
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)
+    _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {"weight_concentration_prior": ("weight_prior", 1.0)}
 
     name = Model.name
     rows_are_means = True
@@ -184,6 +185,12 @@ class GaussianMixture(MixtureEstimator):
         check_is_fitted(self)
         return self._model().precisions(self._state.estimate) / self._square_units()
 
+    @property
+    def weight_concentration_prior_(self) -> float:
+        """alpha, as it was given or learned."""
+        check_is_fitted(self)
+        return self._model().weight_prior * self._shared_by()
+
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each component's share of the rows, its means, and their deviations under q."""
         shares, means, deviations = self._model().summarize(self._state.estimate)
@@ -232,7 +239,9 @@ class GaussianMixture(MixtureEstimator):
         }
         return {
             "n_components": int(self.n_components),
-            "weight_concentration_prior": float(self.weight_concentration_prior),
+            "weight_concentration_prior": positive_or_auto(
+                "weight_concentration_prior", self.weight_concentration_prior
+            ),
             "covariance_type": self.covariance_type,
             "weight_concentration_prior_type": self.weight_concentration_prior_type,
             **given,
@@ -261,13 +270,17 @@ class GaussianMixture(MixtureEstimator):
         return self._scaling().squares(len(self._model().covariance.scatter_shape))
 
     def _model(self) -> Model:
-        fixed, size = self._fixed, self._fitted["n_components"]
-        alpha = self._fitted["weight_concentration_prior"]
-        own = alpha / size if fixed["weight_concentration_prior_type"] == _PROCESS else alpha
+        fixed, (started, learned) = self._fixed, self._started()
+        size, own = started["n_components"], started["weight_concentration_prior"] / self._shared_by()
         plain = Model(self.n_features_in_, size, own, fixed["covariance_type"])
         names = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
         prior = GaussianPrior.given(plain.covariance, self._scaling(), *(fixed[name] for name in names))
-        return Model(self.n_features_in_, size, own, fixed["covariance_type"], prior)
+        return self._with_learned(Model(self.n_features_in_, size, own, fixed["covariance_type"], prior, learned))
+
+    def _shared_by(self) -> int:
+        """Return how many weights share alpha."""
+        process = self._fixed["weight_concentration_prior_type"] == _PROCESS
+        return int(self._fitted["n_components"]) if process else 1
 
 
 def _check_numbers(name: str, value: Any) -> None:

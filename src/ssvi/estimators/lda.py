@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import is_integer, require, require_count, require_not_negative, require_positive
+from ssvi.checks import is_auto, is_integer, require, require_count, require_not_negative
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import (
     check_counts,
-    check_data,
     make_local_step,
     make_seed,
     unchanged_on_error,
@@ -25,12 +25,13 @@ from ssvi.estimators.components import ComponentsMixin
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
+from ssvi.estimators.words import Start, WordsEstimator
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha, usual_alpha
+from ssvi.models.lda import ALPHA_RULES, LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha, usual_alpha
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -39,9 +40,7 @@ _LARGE_MINIBATCH = 2_000  # documents from which on steps may be larger, since t
 
 
 @with_parameters
-class LatentDirichletAllocation(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComponentsMixin, StochasticEstimator
-):
+class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComponentsMixin, WordsEstimator):
     """Topics of documents, fitted by structured stochastic variational inference.
 
     It takes the place of `sklearn.decomposition.LatentDirichletAllocation`: parameters and attributes of that class
@@ -60,8 +59,10 @@ class LatentDirichletAllocation(
     bound_ : float
         An estimate of the evidence lower bound per word, from the local bounds of the last pass; NaN if the local
         step optimises none. (scikit-learn stores a perplexity under this name.)
-    doc_topic_prior_, topic_word_prior_ : (K,) array, float
+    doc_topic_prior_, topic_word_prior_ : (K,) array, float or array
         alpha and eta.
+    vocabulary_ : array of str
+        The words of the columns, where they were given as `vocabulary`.
     local_step_ : str
         What "auto" stands for.
 
@@ -85,16 +86,19 @@ class LatentDirichletAllocation(
     )
     doc_topic_prior: float | Sequence[float] | str | None = parameter(
         default=None,
-        kind='float, array of K floats, {"symmetric", "asymmetric"}, optional',
-        words="""alpha, the Dirichlet prior of a document's topic weights; (K / 50)^-0.5 / 10 by default, which is 0.1
-        for 50 topics. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each other, and
-        predicts worse: docs/experiments/lda.md.) By name it is learned in the fit, by maximum likelihood, one number
-        for all topics or one for each.""",
+        kind='float, array of K floats, {"auto", "symmetric", "asymmetric"}, optional',
+        words="""alpha, the Dirichlet prior of a document's topic weights. By default ("auto") it begins as
+        (K / 50)^-0.5 / 10, which is 0.1 for 50 topics, and from the sixth pass on goes half way to what the documents
+        say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each other, and
+        predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood from the
+        first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
     )
-    topic_word_prior: float | None = parameter(
+    topic_word_prior: float | str | Sequence[float] | npt.NDArray[Any] | None = parameter(
         default=None,
-        kind="float, optional",
-        words="eta, the Dirichlet prior of a topic's word probabilities; 1 / K by default.",
+        kind='float, array of V or K x V floats, "auto", optional',
+        words="""eta, the Dirichlet prior of a topic's word probabilities: for all words, for each word, or for each
+        word in each topic; 1 / K by default. "auto" learns one number in the fit, from there on
+        (docs/hyperparameters.md). See also `seed_words`.""",
     )
     global_step: str | GlobalStep = parameter(
         default="ssvi",
@@ -176,6 +180,7 @@ class LatentDirichletAllocation(
 
     _largest_batch: ClassVar[int] = 4_000
     _learned: str | None = None  # how alpha is learned; files of earlier versions do not say
+    _learns_eta: bool = False
 
     name = LDA.name
     nouns = ("Topics", "topic", "word")
@@ -187,34 +192,62 @@ class LatentDirichletAllocation(
         "local_step_",
         "_n_words",
         "_learned",
+        "_learns_eta",
         "perplexity_history_",
     )
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> Self:
-        """Fit topics to a documents x words matrix of counts, from a fresh start.
+    def fit(
+        self, X: Any, y: Any = None, *, X_val: Any = None, vocabulary: Sequence[str] | None = None, start: Any = None
+    ) -> Self:
+        """Fit topics to a documents x words matrix of counts, from a fresh start or from another model's topics.
 
-        Documents `X_val` are scored after every pass (`scores_`); see also `early_stopping`.
+        Parameters
+        ----------
+        X : documents x words
+            Counts.
+        y
+            Nothing.
+        X_val : documents x words, optional
+            Documents that are scored after every pass (`scores_`); see also `early_stopping`.
+        vocabulary : sequence of str, optional
+            The words of the columns, for an X without names (`vocabulary_`).
+        start : LatentDirichletAllocation or path of a model file, optional
+            A fitted model whose topics the fit begins with. Words are matched by their names, if both have names.
+            Further topics begin at random; of too many, the largest are taken.
+
         """
         with unchanged_on_error(self):
-            documents = self._documents(X, "fit", reset=True)
+            documents = self._documents(X, "fit", reset=True, vocabulary=vocabulary)
             validation = None if X_val is None else self._documents(X_val, "score", reset=False)
             self.__dict__.pop("perplexity_history_", None)
-            self._run(documents, Given(make_seed(self.random_state), X, y, validation))
-            self.doc_topic_prior_ = self._model().alpha
+            begin = None if start is None else Start.of(start)
+            self._run(documents, Given(make_seed(self.random_state), X, y, validation, start=begin))
+            self._note_priors()
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, vocabulary: Sequence[str] | None = None, start: Any = None) -> Self:
         """Go on with further documents: one step for each `batch_size` rows, in the order given.
 
-        Every row counts as a new document, unless `total_samples` tells how many there are.
+        Every row counts as a new document, unless `total_samples` tells how many there are; see also `memory`.
+        `vocabulary` are the words of the columns of an X without names; see `grow_vocabulary`. `start` is for the first
+        call, as for `fit`.
         """
         first = not self.__sklearn_is_fitted__()
+        if start is not None and not first:
+            raise ValueError("start is for a fit that begins, and this one has begun: leave it out.")
         with unchanged_on_error(self):
-            documents = self._documents(X, "partial_fit", reset=first)
-            self._run_further(documents, first=first)
-            self.doc_topic_prior_ = self._model().alpha
+            documents = self._documents(X, "partial_fit", reset=first, vocabulary=vocabulary)
+            if not first:
+                self._take_in_new_words()
+            self._run_further(documents, first=first, start=None if start is None else Start.of(start))
+            self._note_priors()
         return self
+
+    def _note_priors(self) -> None:
+        """Show the priors as the fit has left them."""
+        model = self._model()
+        self.doc_topic_prior_, self.topic_word_prior_ = model.alpha, model.eta
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
         """Return each document's topic weights given the topics E_q[beta], documents x topics.
@@ -235,9 +268,18 @@ class LatentDirichletAllocation(
         # A table of single-precision counts gets single-precision weights.
         return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
 
-    def fit_transform(self, X: Any, y: Any = None, *, X_val: Any = None, normalize: bool = True) -> Array:
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        X_val: Any = None,
+        vocabulary: Sequence[str] | None = None,
+        start: Any = None,
+        normalize: bool = True,
+    ) -> Array:
         """Fit, then return the same documents' topic weights."""
-        return self.fit(X, y, X_val=X_val).transform(X, normalize=normalize)
+        return self.fit(X, y, X_val=X_val, vocabulary=vocabulary, start=start).transform(X, normalize=normalize)
 
     def held_out(self, X: Any) -> HeldOut:
         """Return the log probability of half of each document's words given the other half (document completion).
@@ -314,11 +356,11 @@ class LatentDirichletAllocation(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _documents(self, X: Any, method: str, *, reset: bool) -> Documents:
+    def _documents(self, X: Any, method: str, *, reset: bool, vocabulary: Sequence[str] | None = None) -> Documents:
         """Check parameters and data; return the data as documents."""
         self._check_parameters()
         try:
-            X = check_data(self, X, reset=reset)
+            X = self._checked(X, reset=reset, learn=method == "partial_fit", vocabulary=vocabulary)
         except ValueError as error:
             if "could not convert string" not in str(error):
                 raise
@@ -345,33 +387,34 @@ class LatentDirichletAllocation(
         if alpha.shape != (self.n_components,) or not is_usable_alpha(alpha):
             raise ValueError(
                 f"doc_topic_prior must be a positive number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g}, or "
-                f"{self.n_components} of them (one for each topic), or 'symmetric' or 'asymmetric' to learn it, "
-                f"not {self.doc_topic_prior!r}."
+                f"{self.n_components} of them (one for each topic), or 'auto', 'symmetric' or 'asymmetric' to learn "
+                f"it, not {self.doc_topic_prior!r}."
             )
         return alpha
 
     def _alpha_rule(self) -> str | None:
         """Return how alpha is learned, if it is."""
-        choice = self.doc_topic_prior
-        return choice if isinstance(choice, str) and choice in ("symmetric", "asymmetric") else None
+        choice = "auto" if self.doc_topic_prior is None else self.doc_topic_prior
+        return choice if isinstance(choice, str) and choice in ALPHA_RULES else None
 
-    def _eta(self) -> float:
-        """Return eta."""
-        if self.topic_word_prior is None:
-            return 1.0 / self.n_components
-        require_positive("topic_word_prior", self.topic_word_prior)
-        return float(self.topic_word_prior)
+    def _is_eta_learned(self) -> bool:
+        return is_auto(self.topic_word_prior)
+
+    def _eta(self) -> float | Array:
+        """Return eta, or the start of one that is learned."""
+        is_usual = self.topic_word_prior is None or self._is_eta_learned()
+        return self._word_prior(1.0 / self.n_components if is_usual else self.topic_word_prior, self.n_components)
 
     def _wanted(self) -> dict[str, Any]:
         return {
             "n_components": int(self.n_components),
             "doc_topic_prior": self._alpha_rule() or self._alpha(),
-            "topic_word_prior": self._eta(),
+            "topic_word_prior": "auto" if self._is_eta_learned() else self._eta(),
         }
 
     def _fix_model(self, data: Documents) -> None:
         self.doc_topic_prior_, self.topic_word_prior_ = self._alpha(), self._eta()
-        self._learned = self._alpha_rule()
+        self._learned, self._learns_eta = self._alpha_rule(), self._is_eta_learned()
         self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
         self._n_words = data.n_words
 
@@ -380,7 +423,7 @@ class LatentDirichletAllocation(
         return {
             "n_components": len(self.doc_topic_prior_),
             "doc_topic_prior": self._learned or self.doc_topic_prior_,
-            "topic_word_prior": self.topic_word_prior_,
+            "topic_word_prior": "auto" if self._learns_eta else self.topic_word_prior_,
         }
 
     def _decay_for(self, rows: int) -> float | None:
@@ -395,8 +438,9 @@ class LatentDirichletAllocation(
         return float(data.lengths().mean())
 
     def _model(self) -> LDA:
-        model = LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned)
-        return model.at(self._state.hyperparameters) if self.__sklearn_is_fitted__() else model
+        return self._with_learned(
+            LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned, self._learns_eta)
+        )
 
     def _local_step(self, documents: Documents, **options: int) -> LocalStep:
         """Return the local step; `options` are for one that is given by name."""

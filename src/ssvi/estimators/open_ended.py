@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ssvi.checks import require, require_count, require_not_negative, require_positive
+from ssvi.checks import is_auto, positive_or_auto, require, require_count, require_not_negative
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.components import ComponentsMixin
 from ssvi.estimators.parameters import Attribute, parameter, with_parameters
@@ -27,12 +28,13 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
         check=require_count,
         kw_only=False,
     )
-    weight_concentration_prior: float = parameter(
+    weight_concentration_prior: float | str = parameter(
         default=1.0,
-        kind="float",
+        kind='float or "auto"',
         words="""alpha, the concentration of the Dirichlet process: the weights are Dirichlet(alpha / K). About alpha
-        log(1 + N / alpha) of N rows are expected to begin a component of their own.""",
-        check=require_positive,
+        log(1 + N / alpha) of N rows are expected to begin a component of their own. "auto" learns it in the fit
+        (docs/hyperparameters.md).""",
+        check=positive_or_auto,
     )
     tol: float = parameter(
         default=1e-5,
@@ -50,6 +52,7 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
 
     shared_attributes: ClassVar[tuple[Attribute, ...]] = (
         ("n_active_", "int", "How many components are active; see `active_share`."),
+        ("weight_concentration_prior_", "float", "alpha, as it was given or learned."),
         ("converged_", "bool", "Whether `tol` ended the fit, or a polish after it."),
         (
             "bound_",
@@ -57,6 +60,20 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
             "An estimate of the evidence lower bound per row; NaN if the last local step optimised none.",
         ),
     )
+
+    _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {}
+    """The parameters that may be "auto": what the model calls each, and where it then starts."""
+
+    def _started(self) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the parameters that a fit cannot change, with starts for those that it learns, and their names."""
+        learned = [name for name, value in self._fitted.items() if is_auto(value)]
+        starts = {name: self._learnable[name][1] for name in learned}
+        return self._fitted | starts, tuple(self._learnable[name][0] for name in learned)
+
+    @property
+    @abstractmethod
+    def weight_concentration_prior_(self) -> float:
+        """alpha, as it was given or learned."""
 
     @abstractmethod
     def _held(self) -> Array:

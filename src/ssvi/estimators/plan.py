@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from ssvi.backends.base import Backend
 from ssvi.checks import (
     is_integer,
+    is_number,
     require,
     require_count,
     require_flag,
@@ -139,6 +140,17 @@ class LoopParameters(BaseEstimator):
         kind="int, optional",
         words="N for `partial_fit`: how many rows there will be. By default as many as there were so far.",
         check=optional(lambda name, value: require(name, value, lambda v: 1 <= v < np.inf, "1 or more")),
+    )
+    memory: float | None = parameter(
+        default=None,
+        kind="float, optional",
+        words="""W for `partial_fit`: how many rows the model is of, the last ones. N is then W at most, and rho is
+        S / W at least, S being the rows of a minibatch: what was seen W rows ago counts for about a third, and what
+        was seen longer ago for less, so that a stream that changes is followed. By default nothing is forgotten
+        but by steps that are large.""",
+        check=optional(
+            lambda name, value: require(name, value, lambda v: is_number(v) and 1 <= v < np.inf, "1 or more")
+        ),
     )
     early_stopping: bool = parameter(
         default=False,

@@ -39,6 +39,7 @@ class Given:
     y: Any = None
     validation: Any = None  # X_val, in the form that steps take
     metadata: dict[str, Any] = field(default_factory=dict)
+    start: Any = None  # what another model has found, to begin with
 
 
 @contextmanager

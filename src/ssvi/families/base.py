@@ -111,6 +111,11 @@ class ExponentialFamily(ABC):
         """
         return np.inf
 
+    def seen(self, lam: Array, prior: Array) -> Array:
+        """Return what the data said of each row: lambda less its prior, or the nearest to it that data can say."""
+        result: Array = lam - prior
+        return result
+
     def natural_correction(self, lam: Array, draw: Draw, x: Array) -> Array:
         """Return V(beta, lambda) x of the paper, without ever forming V."""
         return self.fisher_solve(lam, self.pullback(lam, draw, x))

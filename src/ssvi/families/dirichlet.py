@@ -134,6 +134,10 @@ class Dirichlet(ExponentialFamily):
         deviations: Array = np.sqrt(means * (1.0 - means) / (totals + 1.0))
         return deviations
 
+    def seen(self, lam: Array, prior: Array) -> Array:
+        """Return lambda less its prior, and nothing where it has not yet reached it."""
+        return np.maximum(lam - prior, 0.0)
+
     def mode_stats(self, lam: Array) -> Array:
         """Return log(lambda / sum lambda): in this measure the mode is the mean."""
         result: Array = np.log(lam) - np.log(lam.sum(axis=-1, keepdims=True))

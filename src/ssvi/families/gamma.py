@@ -55,6 +55,10 @@ class Gamma(ExponentialFamily):
         deviations: Array = np.sqrt(lam[..., 0]) / lam[..., 1]
         return deviations
 
+    def seen(self, lam: Array, prior: Array) -> Array:
+        """Return lambda less its prior, and nothing where it has not yet reached it."""
+        return np.maximum(lam - prior, 0.0)
+
     def mode_stats(self, lam: Array) -> Array:
         """Return t(shape / rate)."""
         mode = lam[..., 0] / lam[..., 1]

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ssvi.checks import is_auto
 from ssvi.engine import Info
 from ssvi.files.states import check_state
+from ssvi.states import check_hyperparameters
 from ssvi.states import check_state as check_domains
 
 
@@ -34,10 +36,11 @@ def check_fitted(estimator: Any, n_numbers: int) -> None:
     for name in names:
         if name in found:
             _CHECKS.get(name, _check_numbers)(name, found[name], estimator)
-    blocks = estimator._model().blocks()
+    model = estimator._model()
     for name in ("_state", "_best_state"):
         if name in found:
-            check_domains(blocks, found[name])
+            check_domains(model.blocks(), found[name])
+            check_hyperparameters(model, found[name])
 
 
 def check_words(words: Any, size: int, what: str) -> None:
@@ -129,12 +132,23 @@ def _check_columns(name: str, value: Any, estimator: Any) -> None:
 
 
 def _check_fixed(name: str, value: Any, estimator: Any) -> None:
-    """Check the parameters that a fit cannot change later: all are positive, and one may be several."""
-    known = estimator.get_params(deep=False)
+    """Check the parameters that a fit cannot change later: all are positive or learned, and one may be several."""
+    known, learnable = estimator.get_params(deep=False), getattr(estimator, "_learnable", {})
     for parameter, given in value.items():
+        if is_auto(given) and parameter in learnable:
+            continue
         numbers = given if isinstance(given, tuple) else (given,)
         if parameter not in known or not all(map(_is_positive, numbers)):
             raise ValueError(f"the {_shown(parameter)} that it was fitted with is {_shown(given)}")
+
+
+def _check_word_prior(name: str, value: Any, estimator: Any) -> None:
+    """Check eta: a positive number, or one for each word, or for each word in each topic."""
+    shapes = ((estimator.n_features_in_,), (len(estimator.doc_topic_prior_), estimator.n_features_in_))
+    numbers = np.asarray(value)
+    is_array = isinstance(value, np.ndarray) and value.shape in shapes and value.dtype == np.float64
+    if not (is_array and bool(((numbers > 0) & np.isfinite(numbers)).all())) and not _is_positive(value):
+        raise ValueError(f"its {name} is {_shown(value)}, not a positive number, nor one for each word")
 
 
 def _check_snapshots(name: str, value: Any, estimator: Any) -> None:
@@ -177,10 +191,12 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
         ),
         "a row of positive numbers",
     ),
-    **dict.fromkeys(("topic_word_prior_", "inverse_scale_"), _POSITIVE),
+    "topic_word_prior_": _check_word_prior,
+    "inverse_scale_": _POSITIVE,
     "local_step_": _require(lambda value: value in ("gibbs", "mean_field"), "the name of a step"),
     "_n_words": _check_columns,
     "_learned": _require(lambda value: value in (None, "symmetric", "asymmetric"), "a way to learn alpha, or None"),
+    "_learns_eta": _TRUTH,
     "perplexity_history_": _require(
         lambda value: isinstance(value, list) and all(_is_number(item) and item > 0 for item in value),
         "a list of perplexities",

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.checks import is_integer
 from ssvi.engine import Info, State
 from ssvi.estimators import registry
 from ssvi.global_steps.base import GlobalStep
@@ -98,6 +99,8 @@ class Encoder:
             return {"tuple": [self.encode(item) for item in value]}
         if isinstance(value, np.ndarray):
             return self._encode_array(value)
+        if isinstance(value, Mapping) and any(is_integer(name) for name in value):
+            return {"pairs": [[self.encode(name), self.encode(item)] for name, item in value.items()]}
         if isinstance(value, Mapping):
             return {"mapping": {str(name): self.encode(item) for name, item in value.items()}}
         for name, kind in _classes().items():
@@ -142,6 +145,8 @@ class Decoder:
                 return _infos({name: self.decode(item, depth + 1) for name, item in content.items()})
             if kind == "mapping" and isinstance(content, dict):
                 return {name: self.decode(item, depth + 1) for name, item in content.items()}
+            if kind == "pairs" and isinstance(content, list):
+                return self._decode_pairs(content, depth)
             if kind == "number" and content in ("nan", "inf", "-inf"):
                 return float(content)
             if kind == "array" and isinstance(content, str) and content in self._arrays:
@@ -156,6 +161,12 @@ class Decoder:
         strings = np.empty(len(content), dtype=object)
         strings[:] = content
         return strings
+
+    def _decode_pairs(self, content: list[Any], depth: int) -> dict[str | int, Any]:
+        for pair in content:
+            if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str | int):
+                raise ValueError("its text has a pair of a name or number and a value that is none")
+        return {name: self.decode(item, depth + 1) for name, item in content}
 
     def _decode_object(self, form: Mapping[str, Any], depth: int) -> Any:
         kind, fields = _classes().get(str(form["object"])), form["fields"]

@@ -54,6 +54,11 @@ class Clock:
         return 1.0 if self.population is None else self.documents_seen / self.population
 
 
+def average_weight(power: float, step: int) -> float:
+    """Return what the value of a step counts in the average up to there, step t in proportion to about t^power."""
+    return (power + 1.0) / (step + power)
+
+
 class GlobalStep(ABC):
     """A rule for lambda: it knows families, not models, and works on any rows of a block.
 
@@ -72,7 +77,7 @@ class GlobalStep(ABC):
 
     def average_weight(self, step: int) -> float:
         """Return what the lambda of a step counts in the average up to there."""
-        return (self.averaging + 1.0) / (step + self.averaging)
+        return average_weight(self.averaging, step)
 
     @property
     def sees_everything(self) -> bool:

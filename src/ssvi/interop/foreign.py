@@ -108,9 +108,9 @@ def assemble(
     steps: dict[str, Any] = {"global_step": "mean_field", "local_step": "mean_field", "population_ramp": False}
     lda = LatentDirichletAllocation(n_topics, **steps, **parameters)
     lda._check_parameters()
+    lda.n_features_in_ = lda._n_words = n_words
     lda.doc_topic_prior_, lda.topic_word_prior_ = lda._alpha(), lda._eta()
     lda.local_step_, lda._learned = "mean_field", None
-    lda.n_features_in_ = lda._n_words = n_words
     if vocabulary is not None:
         lda.vocabulary_ = check_words(vocabulary, n_words)
     lda.random_state_ = past.seed

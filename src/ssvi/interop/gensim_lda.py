@@ -99,8 +99,7 @@ def from_gensim(model: Any, topic_word_prior: float | None = None) -> LatentDiri
     model : gensim.models.LdaModel
         A trained model, or one of a subclass such as `LdaMulticore`.
     topic_word_prior : float, optional
-        eta. It must be given where gensim's eta is not one number: ours is. It matters for `partial_fit` only; lambda
-        is taken as it is.
+        eta, if it is to be another than gensim's. It matters for `partial_fit` only; lambda is taken as it is.
 
     Returns
     -------
@@ -162,14 +161,9 @@ def _words(model: Any) -> list[str] | None:
     return [str(model.id2word.get(column, column)) for column in range(model.num_terms)]
 
 
-def _eta(eta: Array) -> float:
-    """Return the one number that an eta is."""
-    if (eta != eta.flat[0]).any():
-        raise ValueError(
-            "this gensim model's eta is not the same for all words and topics, as ours is: choose one, such as its "
-            f"mean, with from_gensim(model, topic_word_prior={eta.mean():.3g}); the topics are kept as they are."
-        )
-    return float(eta.flat[0])
+def _eta(eta: Array) -> float | Array:
+    """Return eta, as one number where it is the same for all words and topics."""
+    return float(eta.flat[0]) if (eta == eta.flat[0]).all() else eta
 
 
 def _past(model: Any) -> Past:

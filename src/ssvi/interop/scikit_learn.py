@@ -53,6 +53,11 @@ def to_sklearn(lda: LatentDirichletAllocation) -> Any:
             "this model's doc_topic_prior differs from topic to topic, and scikit-learn has one for all: fit with a "
             "single number, or use to_gensim."
         )
+    if not isinstance(eta, float):
+        raise ValueError(
+            "this model's topic_word_prior differs from word to word, and scikit-learn has one for all: fit with a "
+            "single number and without seed_words, or use to_gensim."
+        )
     model = _kind()(
         len(alpha),
         doc_topic_prior=_given(None, float(alpha[0]), len(alpha)),  # their None is another alpha than ours

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,10 +39,21 @@ def is_active(held: Array, share: float) -> Any:
     return held >= max(0.5, share * held.sum())
 
 
+def check_learned(model: Model) -> None:
+    """Raise one clear sentence unless a model can learn what it is to learn."""
+    for name in model.learned:
+        if name not in model.learnable:
+            raise ValueError(f"{model.name} cannot learn {name!r}, only {', '.join(map(repr, model.learnable))}.")
+
+
 class Model(ABC):
     """A model p(beta) prod_n p(y_n, z_n | beta); all its mathematics that is not a local step's."""
 
     name: ClassVar[str]
+    learned: tuple[str, ...] = ()
+    """The names of those attributes, numbers or pairs of them, that a fit learns: a field, where there can be any."""
+    learnable: ClassVar[tuple[str, ...]] = ()
+    """The names that `learned` may have."""
 
     @abstractmethod
     def blocks(self) -> Mapping[str, Block]:
@@ -67,22 +78,34 @@ class Model(ABC):
         return {}
 
     def hyperparameters(self) -> Mapping[str, Array]:
-        """Return the start of what `learn` changes from step to step; nothing, for a model that learns none."""
-        return {}
+        """Return the start of what a fit learns; nothing, for a model that learns nothing."""
+        return {name: np.array(getattr(self, name), dtype=float) for name in self.learned}
 
     def at(self, hyperparameters: Mapping[str, Array]) -> Model:
         """Return this model with the given hyperparameters: its blocks' priors, and what local steps ask it, follow."""
-        return self
+        own: Any = self
+        plain = {name: value.tolist() for name, value in hyperparameters.items()}
+        changed = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+        result: Model = replace(own, **changed) if changed else self
+        return result
 
     def learn(
-        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float
-    ) -> Mapping[str, Array] | None:
-        """Return the hyperparameters of the next step, or None if they stay.
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float
+    ) -> Mapping[str, Array]:
+        """Return those hyperparameters that a minibatch changes, as they are in the next step.
 
         `result` is the local step's on the minibatch; times its `scale`, its statistics are those of all data. It may
-        hold statistics that are of no block, for this purpose.
+        hold statistics that are of no block, for this purpose. `sweeps` is how often the data has been seen.
         """
-        return None
+        return {}
+
+    def learn_priors(self, lam: Callable[[str], Array]) -> Mapping[str, Array]:
+        """Return those hyperparameters that all of a block tells, as they are in the next step.
+
+        `lam` gives lambda of a block by its name. This is asked for after each sweep, not after each step: lambda may
+        be large, and has seen all data then. `ssvi.families.learned.fit_prior` does the work.
+        """
+        return {}
 
     @classmethod
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 from ssvi.batches.documents import Documents
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
-from ssvi.models.base import Block, Model
+from ssvi.families.learned import fit_prior
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.typing import Array
 
 
@@ -34,6 +35,8 @@ class BernoulliMixture(Model):
         a and b.
     start_shape : float
         lambda starts at gamma draws of this shape and mean 1, added to the prior: 1 is rough, 10,000 nearly uniform.
+    learned : names among "concentration" and "prior"
+        What a fit learns; the values given are where it starts.
 
     """
 
@@ -42,8 +45,13 @@ class BernoulliMixture(Model):
     concentration: float
     prior: tuple[float, float] = (1.0, 1.0)
     start_shape: float = 1.0
+    learned: tuple[str, ...] = ()
 
     name = "bernoulli_mixture"
+    learnable = ("concentration", "prior")
+
+    def __post_init__(self) -> None:
+        check_learned(self)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the weights and the components."""
@@ -53,6 +61,17 @@ class BernoulliMixture(Model):
             "weights": Block(Dirichlet(), weights, (1, self.n_components)),
             "components": Block(Beta(), np.array(self.prior), shape),
         }
+
+    def learn_priors(self, lam: Callable[[str], Array]) -> dict[str, Array]:
+        """Return alpha, a and b, those of them that are learned."""
+        learned = {}
+        if "concentration" in self.learned:
+            even = np.full((1, self.n_components), 1.0 / self.n_components)
+            found = fit_prior(Dirichlet(), lam("weights"), np.array([self.concentration]), even, usual=np.ones(1))
+            learned["concentration"] = found[0]
+        if "prior" in self.learned:
+            learned["prior"] = fit_prior(Beta(), lam("components"), np.array(self.prior), np.eye(2), usual=np.ones(2))
+        return {name: np.asarray(value) for name, value in learned.items()}
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return lambda at random: the prior and a little more, different everywhere."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ssvi.batches.frames import Frames
 from ssvi.families.gamma import Gamma
-from ssvi.models.base import Block, Model
+from ssvi.families.learned import fit_prior
+from ssvi.local_steps.base import LocalResult, Part
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.typing import Array
+
+SMALLEST_SHAPE, LARGEST_SHAPE = 1e-3, 1e3  # of an activation shape that is learned
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class GammaProcessNMF(Model):
         c: under the prior an entry of Y has mean 1 / c.
     start_shape : float
         The dictionary starts at gamma draws of this shape and mean 1.
+    learned : names among those of the four hyperparameters
+        What a fit learns; the values given are where it starts.
 
     """
 
@@ -47,8 +53,13 @@ class GammaProcessNMF(Model):
     concentration: float = 1.0
     inverse_scale: float = 1.0
     start_shape: float = 100.0
+    learned: tuple[str, ...] = ()
 
     name = "gamma_process_nmf"
+    learnable = ("dictionary_shape", "activation_shape", "concentration", "inverse_scale")
+
+    def __post_init__(self) -> None:
+        check_learned(self)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the weights and the dictionary."""
@@ -58,6 +69,44 @@ class GammaProcessNMF(Model):
             "weights": Block(Gamma(), weights, (self.n_components, 2)),
             "dictionary": Block(Gamma(), np.array([a, a]), (self.n_components, self.n_features, 2)),
         }
+
+    def learn(
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
+    ) -> dict[str, Array]:
+        """Return b, if it is learned, moved by a share rho towards what the frames of a minibatch say of it.
+
+        For any b' the log probability of a frame is at least const + T log b' - b' S, with T and S at b in the
+        statistics `tables`; so b' = T / S makes it grow.
+        """
+        if "activation_shape" not in self.learned:
+            return {}
+        tables, slopes = result.eta_hat["tables"]
+        b = self.activation_shape
+        if slopes > 0 and tables > 0 and sweeps >= 1.0:
+            b = min(max(b + step_size * (tables / slopes - b), SMALLEST_SHAPE), LARGEST_SHAPE)
+        return {"activation_shape": np.array(float(b))}
+
+    def learn_priors(self, lam: Callable[[str], Array]) -> dict[str, Array]:
+        """Return a, alpha and c, those of them that are learned."""
+        learned = {}
+        if "dictionary_shape" in self.learned:
+            a, ones = np.array([self.dictionary_shape]), np.ones((1, 2))
+            learned["dictionary_shape"] = fit_prior(Gamma(), lam("dictionary"), a, ones, usual=np.ones(1))[0]
+        alpha, rate = self.concentration, self.concentration * self.inverse_scale
+        if "concentration" in self.learned and "inverse_scale" in self.learned:
+            both = np.diag([1.0 / self.n_components, 1.0])
+            usual = np.array([1.0, np.nan])
+            alpha, rate = fit_prior(Gamma(), lam("weights"), np.array([alpha, rate]), both, usual=usual)
+            learned |= {"concentration": alpha, "inverse_scale": rate / alpha}
+        elif "concentration" in self.learned:
+            both = np.array([[1.0 / self.n_components, self.inverse_scale]])
+            found = fit_prior(Gamma(), lam("weights"), np.array([alpha]), both, usual=np.ones(1))
+            learned["concentration"] = found[0]
+        elif "inverse_scale" in self.learned:
+            base, along = np.array([alpha / self.n_components, 0.0]), np.array([[0.0, alpha]])
+            found = fit_prior(Gamma(), lam("weights"), np.array([self.inverse_scale]), along, base=base)
+            learned["inverse_scale"] = found[0]
+        return {name: np.asarray(value) for name, value in learned.items()}
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return lambda at random: all weights alike, all spectra flat but for noise, as if of a hundred counts."""

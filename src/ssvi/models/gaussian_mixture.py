@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ssvi.batches import DenseRows
 from ssvi.families.dirichlet import Dirichlet
-from ssvi.models.base import Block, Model
+from ssvi.families.learned import fit_prior
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.covariances import COVARIANCES, Covariance, Sums
 from ssvi.models.scaling import Scaling
 from ssvi.models.seeding import k_means
@@ -122,6 +123,8 @@ class GaussianMixture(Model):
         Which covariances there are.
     prior : GaussianPrior, optional
         Of each component; by default one for columns of mean 0 and variance 1.
+    learned : () or ("weight_prior",)
+        What a fit learns; the value given is where it starts.
 
     """
 
@@ -130,8 +133,10 @@ class GaussianMixture(Model):
     weight_prior: float
     covariance_type: str = "full"
     prior: GaussianPrior | None = None
+    learned: tuple[str, ...] = ()
 
     name = "gaussian_mixture"
+    learnable = ("weight_prior",)
 
     @property
     def covariance(self) -> Covariance:
@@ -139,6 +144,7 @@ class GaussianMixture(Model):
         return COVARIANCES[self.covariance_type](self.n_features, self.n_components)
 
     def __post_init__(self) -> None:
+        check_learned(self)
         if self.covariance_type not in COVARIANCES:
             raise ValueError(f"covariance_type {self.covariance_type!r} is not known.")
         if self.prior is not None:
@@ -157,6 +163,14 @@ class GaussianMixture(Model):
             "weights": Block(Dirichlet(), np.full((1, 1), self.weight_prior), (1, self.n_components)),
             "components": Block(covariance.family, eta, covariance.shape),
         }
+
+    def learn_priors(self, lam: Callable[[str], Array]) -> dict[str, Array]:
+        """Return a, if it is learned."""
+        if not self.learned:
+            return {}
+        ones, usual = np.ones((1, self.n_components)), np.array([1.0 / self.n_components])
+        found = fit_prior(Dirichlet(), lam("weights"), np.array([self.weight_prior]), ones, usual=usual)
+        return {"weight_prior": np.asarray(found[0])}
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return lambda at random: the prior and a row or so for each component, drawn around the prior mean."""

@@ -13,9 +13,16 @@ from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
 from ssvi.typing import Array
 
+SMALLEST_ETA, LARGEST_ETA = 1e-6, 1e6  # of one that is learned
+_LEAST_CURVATURE = 0.02  # of the likelihood of log eta, for each table: a minibatch may by chance have none
+
 # Local steps are in single precision, and floors on the weights of words must stay below what alpha brings
 # (docs/design.md): from here to there they do as they should.
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
+
+
+ALPHA_RULES = ("auto", "symmetric", "asymmetric")
+_ALPHA_WAITS = 5.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 
 
 def is_usable_alpha(alpha: Array) -> bool:
@@ -43,18 +50,21 @@ class LDA(Model):
         V.
     alpha : (K,)
         The prior of topic weights, or the start of it.
-    eta : float
-        The prior of word probabilities.
-    alpha_rule : {None, "shape", "symmetric", "asymmetric"}
-        How alpha is learned: not at all; its shape, half way, with its sum kept (`learn`); or by maximum likelihood,
-        equal for all topics or not (Minka's fixed point).
+    eta : float, (V,) or (K, V)
+        The prior of word probabilities: one number, or one for each word, or for each word in each topic; or the start of one that is learned.
+    alpha_rule : {None, "auto", "symmetric", "asymmetric"}
+        How alpha is learned: not at all; half way, and late (`_wanted_alpha`); or by maximum likelihood, equal for all
+        topics or not.
+    learns_eta : bool
+        Whether eta is learned, by maximum likelihood.
 
     """
 
     n_words: int
     alpha: Array
-    eta: float
+    eta: float | Array
     alpha_rule: str | None = None
+    learns_eta: bool = False
 
     name = "lda"
 
@@ -65,6 +75,8 @@ class LDA(Model):
                 f"alpha must be a number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g} for each topic, "
                 f"not {self.alpha!r}."
             )
+        if self.learns_eta and np.ndim(self.eta):
+            raise ValueError("eta can be learned as one number only, not for each word: give a number, or leave it.")
 
     @property
     def n_topics(self) -> int:
@@ -72,41 +84,87 @@ class LDA(Model):
         return len(self.alpha)
 
     def hyperparameters(self) -> Mapping[str, Array]:
-        """Return alpha, if it is learned."""
-        return {} if self.alpha_rule is None else {"alpha": np.asarray(self.alpha, dtype=float)}
+        """Return alpha and eta, those of them that are learned."""
+        learned = {} if self.alpha_rule is None else {"alpha": np.asarray(self.alpha, dtype=float)}
+        return learned | {"eta": np.array(self.eta, dtype=float)} if self.learns_eta else learned
 
     def at(self, hyperparameters: Mapping[str, Array]) -> LDA:
-        """Return the model with a learned alpha."""
-        return replace(self, alpha=hyperparameters["alpha"]) if hyperparameters else self
+        """Return the model with a learned alpha and eta."""
+        eta = float(hyperparameters["eta"]) if "eta" in hyperparameters else self.eta
+        return replace(self, alpha=hyperparameters.get("alpha", self.alpha), eta=eta) if hyperparameters else self
 
     def learn(
-        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float
-    ) -> Mapping[str, Array] | None:
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
+    ) -> Mapping[str, Array]:
+        """Return alpha and eta, those of them that are learned, after a step of size rho.
+
+        eta waits for the end of the first sweep: until then topics are too alike to tell.
+        """
+        learned = {} if self.alpha_rule is None else {"alpha": self._next_alpha(result, step_size, sweeps)}
+        if not self.learns_eta:
+            return learned
+        eta = self.eta if sweeps < 1.0 else self._next_eta(result, step_size)
+        return learned | {"eta": np.array(eta, dtype=float)}
+
+    def _next_eta(self, result: LocalResult, step_size: float) -> float:
+        """Return eta after a share rho of Newton's step in log eta.
+
+        Tokens of a topic come in tables, all of one word, as of a Polya urn: tables less their expected number are the
+        slope of the likelihood of a minibatch's words given their topics (see `count_word_tables` for the four sums).
+        """
+        tables, squares, expected, expected_squares = result.eta_hat["word_tables"] * result.scale
+        curvature = (expected - expected_squares) - (tables - squares)
+        eta = float(np.asarray(self.eta))
+        if not expected > 0:  # a minibatch of empty documents
+            return eta
+        step = np.clip((tables - expected) / max(curvature, _LEAST_CURVATURE * expected), -1.0, 1.0)
+        return float(np.clip(eta * np.exp(step_size * step), SMALLEST_ETA, LARGEST_ETA))
+
+    def _next_alpha(self, result: LocalResult, step_size: float, sweeps: float) -> Array:
         """Return alpha, moved by a share rho towards what the documents of a minibatch say of it.
 
         Their expected numbers of tables T_k, and L, the sum of psi(n_d + sum alpha) - psi(sum alpha) over documents,
-        make Minka's fixed point alpha_k = T_k / L. What predicts best is another alpha than the most probable one: that
-        is small, and lets rare topics die. "shape" keeps the sum, and goes half way from equal weights to T's.
+        make Minka's fixed point alpha_k = T_k / L.
         """
-        if self.alpha_rule is None:
-            return None
         *tables, lengths = result.eta_hat["tables"]
-        if not lengths > 0:  # a minibatch of empty documents
-            return None
-        target, alpha = np.array(tables) / lengths, np.asarray(self.alpha, dtype=float)
+        alpha = np.asarray(self.alpha, dtype=float)
+        if not lengths > 0 or (self.alpha_rule == "auto" and sweeps <= _ALPHA_WAITS):  # `not`: all may be empty
+            return alpha
+        wanted = self._wanted_alpha(np.array(tables) / lengths)
+        moved: Array = np.clip(alpha + step_size * (wanted - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
+        return moved
+
+    def _wanted_alpha(self, most_probable: Array) -> Array:
+        """Return where alpha is to go, given the most probable one for documents and topics as they are.
+
+        "auto" stops half way, since what predicts best is another alpha than the most probable one. That one is small,
+        which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" is the
+        geometric one of the most probable and the usual alpha, and its shape lies half way from equal weights.
+        """
+        mean = most_probable.mean()
         if self.alpha_rule == "symmetric":
-            target = np.full_like(alpha, target.mean())
-        elif self.alpha_rule == "shape":
-            target = alpha.sum() * (0.5 * target / target.sum() + 0.5 / len(alpha))
-        return {"alpha": np.clip(alpha + step_size * (target - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)}
+            return np.full_like(most_probable, mean)
+        if self.alpha_rule == "asymmetric":
+            return most_probable
+        wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * 0.5 * (1.0 + most_probable / mean)
+        return wanted
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""
-        return {"topics": Block(Dirichlet(), np.full((1, 1), self.eta), (self.n_topics, self.n_words))}
+        return {"topics": Block(Dirichlet(), self._prior, (self.n_topics, self.n_words))}
+
+    @property
+    def _prior(self) -> Array:
+        """Eta, in a shape that broadcasts to topics x words."""
+        return np.atleast_2d(np.asarray(self.eta, dtype=float))
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
-        """Return lambda near 1, a little different everywhere (Hoffman et al. 2010)."""
-        return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words))}
+        """Return lambda near 1, a little different everywhere (Hoffman et al. 2010); more where a topic has more eta.
+
+        Without that, topics would begin where chance has them, whatever their priors say.
+        """
+        lean = self._prior - self._prior.min(axis=0)
+        return {"topics": rng.gamma(100.0, 0.01, (self.n_topics, self.n_words)) + lean}
 
     def mean_topics(self, parameters: Mapping[str, Array]) -> Array:
         """Return E_q[beta], topics x words; rows sum to 1."""
@@ -128,7 +186,11 @@ class LDA(Model):
         self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], Documents]:
         """Draw topics, then n documents of Poisson(length) words each."""
-        topics = values["topics"] if values else rng.dirichlet(np.full(self.n_words, self.eta), self.n_topics)
+        if values:
+            topics = values["topics"]
+        else:
+            rows = np.broadcast_to(self._prior, (self.n_topics, self.n_words))
+            topics = np.array([rng.dirichlet(row) for row in rows])
         counts = np.zeros((n, self.n_words), dtype=np.int64)
         for d in range(n):
             mixture = rng.dirichlet(self.alpha) @ topics

@@ -55,7 +55,7 @@ class CoordinateStore(Store):
     def __init__(self, block: Block, lam: Array, totals: Array | None = None, average: Array | None = None) -> None:
         self._block = block
         mean = None if average is None else np.array(average.T, order="C")
-        self._rows = PutOff(np.array(lam.T, order="C"), np.broadcast_to(block.prior, block.shape).T, mean)
+        self._rows = PutOff(np.array(lam.T, order="C"), _by_coordinates(block.prior, block.shape), mean)
         self._totals = lam.sum(axis=1) if totals is None else totals
         self._prior_totals = np.ascontiguousarray(self._rows.prior.sum(axis=0))
         self._touch(np.arange(0), lam.T[:0], self._totals, map)
@@ -99,7 +99,7 @@ class CoordinateStore(Store):
 
     def set_prior(self, prior: Array) -> None:
         """Take another eta."""
-        self._rows.set_prior(np.broadcast_to(prior, self._block.shape).T)
+        self._rows.set_prior(_by_coordinates(prior, self._block.shape))
         self._prior_totals = np.ascontiguousarray(self._rows.prior.sum(axis=0))
 
     def is_finite(self) -> bool:
@@ -169,3 +169,9 @@ class CoordinateStore(Store):
         sums = np.zeros(values.shape[1])
         _add_rows(values, sums)
         return sums, guarded
+
+
+def _by_coordinates(prior: Array, shape: tuple[int, ...]) -> Array:
+    """Return eta as coordinates x rows of the block; where it is different everywhere, a copy that lies as lambda."""
+    whole = np.broadcast_to(prior, shape).T
+    return np.ascontiguousarray(whole) if whole.strides[1] and whole.strides[0] else whole

@@ -7,6 +7,7 @@ that are not missing in frame n. A frame costs its entries times K; nothing is e
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from ssvi.local_steps.base import PRECISIONS, LocalResult, LocalStep
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
+from ssvi.numerics.special import digamma
 from ssvi.tasks import Each
 from ssvi.typing import Array
 
@@ -88,6 +90,20 @@ def add_missing(missing: npt.NDArray[Any], activations: Array, missed: Array) ->
             missed[f, k] += activations[k]
 
 
+@kernel
+def count_frame_tables(b: float, shapes: Array, rates: Array, tables: Array) -> None:
+    """Add what a frame's activations, given how its counts split, say of b to `tables`.
+
+    Each is Gamma(shape, rate), with shape b + counts and rate b + exposure. The log probability of the counts has in b
+    the slope psi(shape) - psi(b) less log(rate / b) + shape / rate - 1. The two sums are those of b times the first
+    (expected numbers of tables, as of a Polya urn) and of the second, none of them negative.
+    """
+    own = digamma(b)
+    for k in range(shapes.size):
+        tables[0] += b * (digamma(shapes[k]) - own)
+        tables[1] += math.log(rates[k] / b) + shapes[k] / rates[k] - 1.0
+
+
 class FactorisationStep(LocalStep):
     """A local step of GaP-KL-NMF: `prepare` and `finish` are the same for all."""
 
@@ -121,8 +137,11 @@ class FactorisationStep(LocalStep):
         some_missing = len(prepared.frames.missing.words) > 0  # in any shard: all must report alike
         missed = np.zeros(prepared.means.shape if some_missing else (0, model.n_components))
         activations = np.empty((stop - start, model.n_components))
-        bound = self._handle(model, prepared, frames, keys, activations, shares, missed)
+        tables = np.zeros(2 if "activation_shape" in model.learned else 0)
+        bound = self._handle(model, prepared, frames, keys, activations, shares, missed, tables)
         sums = {"shares": shares, "activity": activations.sum(axis=0)}
+        if tables.size:
+            sums["tables"] = tables
         if some_missing:
             sums["missed"] = missed
         return LocalResult(sums, {"activations": activations}, bound)
@@ -135,9 +154,9 @@ class FactorisationStep(LocalStep):
     @abstractmethod
     def _handle(
         self, model: GammaProcessNMF, prepared: Prepared, frames: Frames, keys: Keys, activations: Array,
-        shares: npt.NDArray[Any], missed: Array,
+        shares: npt.NDArray[Any], missed: Array, tables: Array,
     ) -> float | None:  # fmt: skip
-        """Fill in activations and missed, add up shares (see `_counts`); return a bound if there is one."""
+        """Fill in activations and missed, add up shares (see `_counts`) and tables; return a bound if there is one."""
 
     def _counts(self, prepared: Prepared, shares: Array) -> Array:
         """Return the counts by feature and component."""
@@ -153,4 +172,6 @@ class FactorisationStep(LocalStep):
             "weights": np.stack([counts.sum(axis=0), (prepared.spectra * seen).sum(axis=0)], axis=-1),
             "dictionary": np.stack([counts.T, (prepared.theta * seen).T], axis=-1),
         }
+        if "tables" in result.eta_hat:
+            eta_hat["tables"] = result.eta_hat["tables"]
         return LocalResult(eta_hat, result.local, result.bound)

@@ -15,6 +15,7 @@ from ssvi.local_steps.gamma_process_nmf.factors import (
     FactorisationStep,
     Prepared,
     add_missing,
+    count_frame_tables,
     frame_rates,
     scaled_activity,
 )
@@ -85,8 +86,9 @@ def gibbs_frames(
     activations: Array,
     shares: npt.NDArray[Any],
     missed: Array,
+    tables: Array,
 ) -> None:
-    """Handle each frame of a shard: fill in a draw of H, add to shares and missed."""
+    """Handle each frame of a shard: fill in a draw of H, add to shares, missed and (if it has any) tables."""
     size = whole_rates.size
     buffer = np.empty((most_entries(indptr), size), weights.dtype)
     activity, pull = np.empty(size, weights.dtype), np.empty(size, weights.dtype)
@@ -105,6 +107,8 @@ def gibbs_frames(
                 log_value, state = log_gamma_variate(b + tallies[k], state)
                 # A small b makes draws that underflow; if all of them did, there would be nothing to split by.
                 current[k] = max(math.exp(log_value), _TINY) / rates[k]
+        if tables.size:
+            count_frame_tables(b, b + tallies, rates, tables)
         scaled_activity(current, activity)
         add_missing(absent, current, missed)
         if how == _DRAWN:
@@ -155,11 +159,11 @@ class Gibbs(FactorisationStep):
 
     def _handle(
         self, model: GammaProcessNMF, prepared: Prepared, frames: Frames, keys: Keys, activations: Array,
-        shares: npt.NDArray[Any], missed: Array,
+        shares: npt.NDArray[Any], missed: Array, tables: Array,
     ) -> None:  # fmt: skip
         values, absent = frames.values, frames.missing
         gibbs_frames(
             values.indptr, values.words, values.counts, absent.indptr, absent.words, prepared.weights, prepared.means,
             prepared.rates, model.activation_shape, self.sweeps, _SPLITS.index(self.split), keys,
-            activations, shares, missed,
+            activations, shares, missed, tables,
         )  # fmt: skip

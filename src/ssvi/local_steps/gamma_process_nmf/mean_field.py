@@ -16,6 +16,7 @@ from ssvi.local_steps.gamma_process_nmf.factors import (
     FactorisationStep,
     Prepared,
     add_missing,
+    count_frame_tables,
     frame_rates,
     scaled_activity,
 )
@@ -63,8 +64,9 @@ def mean_field_frames(
     activations: Array,
     shares: npt.NDArray[Any],
     missed: Array,
+    tables: Array,
 ) -> float:
-    """Handle each frame of a shard: fill in E[H], add to shares and missed; return the sum of the local ELBOs.
+    """Handle each frame of a shard: fill in E[H], add to shares, missed and tables; return the sum of the local ELBOs.
 
     The bound lacks the logarithms that each feature's weights were divided by, and those of y!.
     """
@@ -92,6 +94,8 @@ def mean_field_frames(
         largest = _expected_logs(shape, rates, logs, activity)
         activations[n] = shape / rates
         add_missing(absent, activations[n], missed)
+        if tables.size:
+            count_frame_tables(b, shape, rates, tables)
         bound += add_shares(rows, here, own, activity, shares) + own.sum() * largest
         bound += _prior_bound(b, shape, rates, logs, activations[n]) - ((rates - b) * activations[n]).sum()
     return bound
@@ -125,12 +129,13 @@ class MeanField(FactorisationStep):
 
     def _handle(
         self, model: GammaProcessNMF, prepared: Prepared, frames: Frames, keys: Keys, activations: Array,
-        shares: npt.NDArray[Any], missed: Array,
+        shares: npt.NDArray[Any], missed: Array, tables: Array,
     ) -> float:  # fmt: skip
         values, absent = frames.values, frames.missing
         bound = mean_field_frames(
             values.indptr, values.words, values.counts, absent.indptr, absent.words, prepared.weights, prepared.means,
             prepared.rates, model.activation_shape, self.max_rounds, self.tolerance, activations, shares, missed,
+            tables,
         )  # fmt: skip
         own = slice(values.indptr[0], values.indptr[-1])
         counts = values.counts[own].astype(np.float64)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
+from ssvi.local_steps.lda.drawn import drawn_word_tables
 from ssvi.local_steps.lda.words import LdaStep, Prepared, expected_tables
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
@@ -140,7 +141,6 @@ class Cvb0(LdaStep):
         )
         counts = expected.astype(np.float64)
         local: Array = model.alpha + counts
-        return LocalResult(
-            {"topics": statistics, **expected_tables(model, counts)},
-            {"weights": local / local.sum(axis=1, keepdims=True)},
-        )
+        learned = expected_tables(model, counts) | drawn_word_tables(model, prepared, shard, local, keys)
+        weights = {"weights": local / local.sum(axis=1, keepdims=True)}
+        return LocalResult({"topics": statistics, **learned}, weights)

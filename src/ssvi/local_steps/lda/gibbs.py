@@ -24,15 +24,20 @@ from ssvi.typing import Array
 
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
 _NO_TABLES = np.zeros(0, dtype=np.int64)
+_NO_CHAINS = np.zeros(0, dtype=np.uint32)
 _DENSE_TOPICS = 320  # up to so many, going over all topics is faster than over a document's own
 
 
 @dataclass(frozen=True)
 class PreparedForGibbs(Prepared):
-    """A prepared minibatch with what the sparse kernel needs of alpha: `prior_sums`, or None for the dense kernel."""
+    """A prepared minibatch with what the sparse kernel needs of alpha: `prior_sums`, or None for the dense kernel.
+
+    `word_prior` is eta and V.
+    """
 
     alpha: npt.NDArray[np.floating[Any]]
     prior: npt.NDArray[np.floating[Any]] | None
+    word_prior: Array
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,10 @@ class Gibbs(LdaStep):
         width = self._width(model.n_topics)
         alpha = aligned_zeros((width,), self.precision)
         alpha[: model.n_topics] = model.alpha
+        word_prior = np.array([model.eta if model.learns_eta else np.nan, model.n_words], dtype=float)
         if self._is_dense(model.n_topics):
-            return PreparedForGibbs(**vars(super().prepare(model, views, batch, each)), alpha=alpha, prior=None)
+            plain = vars(super().prepare(model, views, batch, each))
+            return PreparedForGibbs(**plain, alpha=alpha, prior=None, word_prior=word_prior)
         part = views["topics"]
         packed, n_words = self.precision == "float32", len(part.chosen)
         weights = aligned_zeros((n_words, width), np.uint16 if packed else self.precision)
@@ -114,7 +121,7 @@ class Gibbs(LdaStep):
 
         run_all(each, fill, row_tasks(part.stats.shape))
         return PreparedForGibbs(
-            self._renumber(batch, part.chosen), part.chosen, weights, log_scale, alpha=alpha, prior=prior
+            self._renumber(batch, part.chosen), part.chosen, weights, log_scale, alpha, prior, word_prior
         )
 
     def _is_dense(self, n_topics: int) -> bool:
@@ -134,6 +141,8 @@ class Gibbs(LdaStep):
         zeros: dict[str, npt.NDArray[Any]] = {"topics": np.zeros(shape, dtype=np.int32 if most < 2**31 else np.int64)}
         if model.alpha_rule is not None:
             zeros["tables"] = np.zeros(model.n_topics + 1, dtype=np.int64)
+        if model.learns_eta:
+            zeros["word_tables"] = np.zeros(4, dtype=np.int64)
         return zeros
 
     def run(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> LocalResult:
@@ -173,11 +182,15 @@ class Gibbs(LdaStep):
         shard = prepared.documents.slice(start, stop)
         given = (shard.indptr, shard.words, shard.counts, prepared.weights, prepared.alpha)
         rest = (self.sweeps, self.kept, keys, into["topics"], tallies)
-        tables: npt.NDArray[np.int64] = into.get("tables", _NO_TABLES)
+        learned = (into.get("tables", _NO_TABLES), prepared.word_prior, into.get("word_tables", _NO_TABLES))
         if prepared.prior is None:
-            gibbs_dense(*given, *rest, tables)
+            gibbs_dense(*given, *rest, *learned, *self._chains(prepared, start, stop))
         else:
-            gibbs_sparse(*given, prepared.prior, *rest, tables)
+            gibbs_sparse(*given, prepared.prior, *rest, *learned)
+
+    def _chains(self, prepared: PreparedForGibbs, start: int, stop: int) -> tuple[npt.NDArray[np.uint32], bool]:
+        """Return where the topics of these documents' tokens are kept, and whether to begin with them: nowhere."""
+        return _NO_CHAINS, False
 
     def _topic_weights(self, model: LDA, tallies: Array) -> dict[str, Array]:
         """Return E[theta | z] from tallies summed over the kept sweeps."""
@@ -187,8 +200,9 @@ class Gibbs(LdaStep):
     def finish(self, model: LDA, prepared: PreparedForGibbs, result: LocalResult) -> LocalResult:
         """Average over the kept sweeps; tables are those of one."""
         eta_hat = dict(result.eta_hat)
-        if "tables" in eta_hat:
-            eta_hat["tables"] = eta_hat["tables"] * (TABLE_UNIT * self.kept)
+        for name in ("tables", "word_tables"):
+            if name in eta_hat:
+                eta_hat[name] = eta_hat[name] * (TABLE_UNIT * self.kept)
         return replace(result, eta_hat=eta_hat, scale=1.0 / self.kept)
 
 

@@ -16,7 +16,16 @@ from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
 from ssvi.local_steps.lda.gibbs_in_python import resample_dense
-from ssvi.local_steps.lda.tokens import aligned, count_tables, document_lengths, expand, record
+from ssvi.local_steps.lda.tokens import (
+    UNIT_OF_TOKENS,
+    add_tokens,
+    aligned,
+    count_tables,
+    count_word_tables,
+    document_lengths,
+    expand,
+    record,
+)
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
 from ssvi.numerics.simd import WIDTH, array_address, constant
@@ -155,16 +164,23 @@ def gibbs_dense(
     statistics: npt.NDArray[Any],
     tallies: npt.NDArray[np.float64],
     tables: npt.NDArray[np.int64],
+    word_prior: npt.NDArray[np.float64],
+    word_tables: npt.NDArray[np.int64],
+    chains: npt.NDArray[np.uint32],
+    goes_on: bool,
 ) -> None:
-    """Sample each document of a shard from a fresh start.
+    """Sample each document of a shard, from a fresh start or from where it stopped.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps, unless they have no rows, and `tables` with what the last sweep says of alpha (`count_tables`).
-    The first sweep draws each token given those before it. Rows of `weights`, and `alpha`, are a whole number of
-    vectors, 0 past the last topic.
+    `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
+    `word_tables` with what it says of eta (`count_word_tables`).
+    The first sweep draws each token given those before it. `chains`, unless it is empty, receives the topic of each
+    token after the last sweep, document after document; a shard that `goes_on` begins with what is there. Rows of
+    `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
     """
     n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
     lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
+    n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
     order = np.argsort(-lengths, kind="mergesort")  # documents side by side are about equally long
     longest = lengths.max() if n_documents else 0
     words = np.zeros((longest, TOGETHER), np.uint32)
@@ -176,6 +192,7 @@ def gibbs_dense(
     running[:] = np.inf  # rows past the last vector are above any level
     places, states = np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64)
     ends = np.zeros(TOGETHER, np.uint64)  # the random states after the last sweep
+    links = np.cumsum(lengths) - lengths  # where documents begin in `chains`
     for begin in range(0, n_documents, TOGETHER):
         own = order[begin : begin + TOGETHER]
         for d in range(own.size):
@@ -183,6 +200,11 @@ def gibbs_dense(
             expand(columns[start:stop], counts[start:stop], words[:, d])
             ends[d] = keys[own[d]]
         tally[:] = 0
+        for d in range(own.size if goes_on else 0):
+            for token in range(lengths[own[d]]):
+                topic = chains[links[own[d]] + token]
+                topics[kept, token, d] = topic  # where the first sweep looks for the one before
+                tally[d * width + topic] += 1
         for sweep in range(sweeps):
             old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
             done = 0
@@ -192,7 +214,7 @@ def gibbs_dense(
                 end = lengths[own[d]]
                 _advance(
                     words, weights.reshape(-1), alpha, n_topics, old, new, tally, places, running, states,
-                    sweep == 0, done, end,
+                    sweep == 0 and not goes_on, done, end,
                 )  # fmt: skip
                 done, places[d], ends[d] = end, TOGETHER * width, states[d]
             if sweep >= sweeps - kept and tallies.size:
@@ -203,3 +225,11 @@ def gibbs_dense(
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
         for d in range(own.size if tables.size else 0):
             count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)
+        for d in range(own.size if chains.size else 0):
+            for token in range(lengths[own[d]]):
+                chains[links[own[d]] + token] = topics[(sweeps - 1) % (kept + 1), token, d]
+        for d in range(own.size if word_tables.size else 0):
+            last = topics[(sweeps - 1) % (kept + 1), :, d]
+            filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
+    if word_tables.size:
+        count_word_tables(unit[:filled], n_words, word_prior, word_tables)

@@ -20,7 +20,16 @@ from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
 from ssvi.local_steps.lda.gibbs_in_python import resample_sparse
-from ssvi.local_steps.lda.tokens import aligned, count_tables, document_lengths, expand, record
+from ssvi.local_steps.lda.tokens import (
+    UNIT_OF_TOKENS,
+    add_tokens,
+    aligned,
+    count_tables,
+    count_word_tables,
+    document_lengths,
+    expand,
+    record,
+)
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
 from ssvi.numerics.simd import WIDTH, constant, loop, pack, variable
@@ -262,17 +271,21 @@ def gibbs_sparse(
     statistics: npt.NDArray[Any],
     tallies: npt.NDArray[np.float64],
     tables: npt.NDArray[np.int64],
+    word_prior: npt.NDArray[np.float64],
+    word_tables: npt.NDArray[np.int64],
 ) -> None:
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps, unless they have no rows, and `tables` with what the last sweep says of alpha (`count_tables`). The
+    `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
+    `word_tables` with what it says of eta (`count_word_tables`). The
     first sweep draws each token given those before it. Rows of `weights` and `alpha` are a whole number of vectors, and
     at least one column longer than there are topics (numbers like `alpha`, which is 0 past the last topic, or packed
     ones as 16-bit integers); `prior` are its `prior_sums`.
     """
     n_topics, n_documents = statistics.shape[1], indptr.size - 1
     lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
+    n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
     order = np.argsort(-lengths, kind="mergesort")  # documents side by side are about equally long
     longest = lengths.max() if n_documents else 0
     words = np.zeros((longest, TOGETHER), np.uint32)
@@ -316,3 +329,8 @@ def gibbs_sparse(
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
         for d in range(own.size if tables.size else 0):
             count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)
+        for d in range(own.size if word_tables.size else 0):
+            last = topics[(sweeps - 1) % (kept + 1), :, d]
+            filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
+    if word_tables.size:
+        count_word_tables(unit[:filled], n_words, word_prior, word_tables)

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from ssvi.batches.documents import Documents
 from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
+from ssvi.local_steps.lda.drawn import drawn_word_tables
 from ssvi.local_steps.lda.words import LdaStep, Prepared, expected_tables
 from ssvi.local_steps.splits import add_shares, gather, most_entries, pull_towards
 from ssvi.models.lda import LDA
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
-from ssvi.numerics.special import digamma, exp_digamma_array, log_gamma
+from ssvi.numerics.special import digamma, digamma_array, exp_digamma_array, log_gamma
 from ssvi.typing import Array
 
 _WIDE_ROUNDS = 3  # over all topics, before those that matter are iterated alone
@@ -253,8 +254,13 @@ class MeanField(LdaStep):
         own = slice(shard.indptr[0], shard.indptr[-1])
         bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]])
         statistics *= prepared.weights
-        eta_hat = {"topics": statistics, **expected_tables(model, gamma - model.alpha)}
-        return LocalResult(eta_hat, {"weights": gamma / gamma.sum(axis=1, keepdims=True)}, bound)
+        learned = expected_tables(model, gamma - model.alpha)
+        if model.learns_eta:
+            mixtures = np.exp(digamma_array(gamma) - digamma_array(gamma.max(axis=1, keepdims=True)))
+            learned |= drawn_word_tables(model, prepared, shard, mixtures, keys)
+        return LocalResult(
+            {"topics": statistics, **learned}, {"weights": gamma / gamma.sum(axis=1, keepdims=True)}, bound
+        )
 
     def _ascend(self, model: LDA, prepared: Prepared, shard: Documents) -> Array:
         gamma = np.empty((len(shard), model.n_topics))

@@ -10,9 +10,14 @@ import numpy.typing as npt
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.simd import LINE, prefetch
 from ssvi.numerics.special import digamma
+from ssvi.typing import Array
 
 TABLE_UNIT = 2.0**-24
 """What expected numbers of tables are whole multiples of."""
+
+UNIT_OF_TOKENS = 50
+"""For each topic, the tokens that are looked at together to learn eta. Many together would say more of it, and that
+would be wrong: those few that are with a topic by mistake look like words that the topic has seldom."""
 
 _AHEAD = np.uint64(6)  # tokens between asking for memory and using it
 
@@ -93,3 +98,44 @@ def count_tables(
     for k in range(alpha.size):
         total += float(alpha[k])
     tables[tables.size - 1] += np.int64((digamma(length + total) - digamma(total)) / TABLE_UNIT + 0.5)
+
+
+@kernel
+def count_word_tables(tokens: npt.NDArray[np.int64], size: int, prior: Array, tables: npt.NDArray[np.int64]) -> None:
+    """Add what some tokens say of eta to `tables`, in units of `TABLE_UNIT`.
+
+    Tokens are numbers topic * size + word, which are sorted here; `prior` is eta and V. Going through the tokens one by
+    one, p is the chance that a token is not a copy of one before it, with the same topic and the same word: eta /
+    (eta + those so far). Without its word being looked at it is V eta / (V eta + those of the topic so far). The four
+    sums are those of p and p^2, first of the words that there are, then of words unseen.
+    """
+    tokens.sort()
+    eta, total = prior[0], prior[0] * prior[1]
+    word, topic, same, of_topic = -1, -1, 0, 0
+    for token in tokens:
+        if token != word:
+            word, same = token, 0
+            if token // size != topic:
+                topic, of_topic = token // size, 0
+        seen, unseen = eta / (eta + same), total / (total + of_topic)
+        tables[0] += np.int64(seen / TABLE_UNIT + 0.5)
+        tables[1] += np.int64(seen * seen / TABLE_UNIT + 0.5)
+        tables[2] += np.int64(unseen / TABLE_UNIT + 0.5)
+        tables[3] += np.int64(unseen * unseen / TABLE_UNIT + 0.5)
+        same += 1
+        of_topic += 1
+
+
+@kernel
+def add_tokens(
+    words: npt.NDArray[np.uint32], topics: npt.NDArray[np.uint32], length: int, size: int, prior: Array,
+    unit: npt.NDArray[np.int64], filled: int, tables: npt.NDArray[np.int64],
+) -> int:  # fmt: skip
+    """Put a document's tokens into a unit, and count its tables whenever it is full; return how full it is."""
+    for token in range(np.uint64(length)):
+        unit[filled] = np.int64(topics[token]) * size + np.int64(words[token])
+        filled += 1
+        if filled == unit.size:
+            count_word_tables(unit, size, prior, tables)
+            filled = 0
+    return filled

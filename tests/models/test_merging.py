@@ -1,0 +1,34 @@
+"""Which components are near-copies, and what becomes of topics that are."""
+
+import numpy as np
+from ssvi.models.hdp import HDP
+
+from ssvi.models.merging import cosines, near_copies
+
+
+def test_each_copy_joins_the_first_that_it_is_alike_to_and_takes_none_itself():
+    likeness = np.eye(4)
+    likeness[0, 1] = likeness[1, 0] = likeness[1, 2] = likeness[2, 1] = 0.95  # 0 and 2 are not alike
+    assert near_copies(likeness, [0, 1, 2, 3], 0.9) == [(0, 1)]
+    assert near_copies(likeness, [1, 0, 2, 3], 0.9) == [(1, 0), (1, 2)]
+    assert near_copies(likeness, [3], 0.9) == []
+
+
+def test_cosines_of_rows_of_zeros_are_numbers():
+    np.testing.assert_allclose(cosines(np.array([[1.0, 0.0], [3.0, 3.0], [0.0, 0.0]])), [
+        [1.0, np.sqrt(0.5), 0.0], [np.sqrt(0.5), 1.0, 0.0], [0.0, 0.0, 0.0],
+    ])  # fmt: skip
+
+
+def test_merged_topics_have_the_words_and_tables_of_both():
+    model = HDP(4, 3, 1.0, 1.5, 0.1)
+    topics = np.array([[10.0, 5.0, 0.1, 0.1], [20.0, 9.0, 0.2, 0.1], [0.1, 0.1, 7.0, 7.0]])
+    parameters = {"weights": np.array([[4.0, 6.0, 3.0]]), "topics": topics}
+    assert model.twins(parameters, 0.9) == [(1, 0)]
+    merged = model.merged(parameters, [(1, 0)])
+    np.testing.assert_allclose(merged["topics"][1], topics[0] + topics[1] - 0.1)
+    np.testing.assert_allclose(merged["topics"][0], 0.1)
+    np.testing.assert_allclose(merged["weights"], [[0.5, 9.5, 3.0]])
+    np.testing.assert_allclose(model.words_held(merged).sum(), model.words_held(parameters).sum())
+    assert parameters["weights"][0, 0] == 4.0
+    assert model.twins(merged, 0.9) == []
