@@ -197,7 +197,7 @@ def _score_line(moved: dict[str, Any] | None) -> str:
     return (
         line
         + {
-            "climbing": f", and still climbing: --passes {more} may gain {gain:.3g}",
+            "climbing": f", and still climbing: --passes {more} may gain up to {gain:.2g}",
             "settled": ", and settled: more passes would change little",
             "falling": ", and falling: --early-stopping keeps the best",
             "unknown": "; too few passes to see where it goes",

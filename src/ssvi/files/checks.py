@@ -15,6 +15,7 @@ import numpy as np
 from ssvi.checks import is_auto
 from ssvi.engine import Info
 from ssvi.files.states import check_state
+from ssvi.models.lda import ALPHA_RULES
 from ssvi.states import check_hyperparameters
 from ssvi.states import check_state as check_domains
 
@@ -195,7 +196,7 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     "inverse_scale_": _POSITIVE,
     "local_step_": _require(lambda value: value in ("gibbs", "mean_field"), "the name of a step"),
     "_n_words": _check_columns,
-    "_learned": _require(lambda value: value in (None, "symmetric", "asymmetric"), "a way to learn alpha, or None"),
+    "_learned": _require(lambda value: value in (None, *ALPHA_RULES), "a way to learn alpha, or None"),
     "_learns_eta": _TRUTH,
     "perplexity_history_": _require(
         lambda value: isinstance(value, list) and all(_is_number(item) and item > 0 for item in value),
