@@ -39,7 +39,7 @@ def test_topics_have_labels_distinctive_words_and_marks(model, tmp_path):
     with (tmp_path / "topics.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["label"] for row in rows] == [line["label"] for line in lines]
-    assert [row["distinctive"].split() for row in rows] == [line["distinctive"] for line in lines]
+    assert [row["distinctive"].split(", ") for row in rows] == [line["distinctive"] for line in lines]
     shown = [line.split("\t") for line in run("topics", model, "--words", 4).stdout.splitlines()]
     assert [line[2].split() for line in shown] == [line["words"] for line in lines]
     assert [line[3] for line in shown] == [line["label"] for line in lines]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.cli.helpers import run
 
+from ssvi.cli.reading import Reading
 from ssvi.cli.summary import cleaning, next_steps, trend
 from ssvi.data.readers import PhraseRule, TextOptions
 from ssvi.data.readers.phrases import FoundPhrases
@@ -63,11 +64,15 @@ def test_cleaning_in_words():
 
 
 def test_next_commands_can_be_typed(tmp_path):
-    assert next_steps(tmp_path / "my model.ssvi", [tmp_path / "a.csv", tmp_path / "b.csv"], "the text") == [
+    columns = {"column": "the text", "id_column": None, "delimiter": ";"}
+    reading = Reading((tmp_path / "a.csv", tmp_path / "*.csv"), "csv", encoding="latin-1", columns=columns)
+    assert next_steps(tmp_path / "my model.ssvi", reading) == [
         f"ssvi topics '{tmp_path}/my model.ssvi'",
-        f"ssvi report '{tmp_path}/my model.ssvi' --corpus {tmp_path}/a.csv --corpus {tmp_path}/b.csv"
-        " --column 'the text'",
+        f"ssvi report '{tmp_path}/my model.ssvi' --corpus {tmp_path}/a.csv --corpus '{tmp_path}/*.csv'"
+        " --format csv --column 'the text' --delimiter ';' --encoding latin-1",
     ]
+    many = Reading(tuple(tmp_path / f"{i}.txt" for i in range(100)))
+    assert next_steps(tmp_path / "m.ssvi", many)[1] == f"ssvi report {tmp_path}/m.ssvi"
 
 
 def test_a_fit_ends_with_a_summary(texts, tmp_path):

@@ -83,7 +83,8 @@ def fit(
     _check_model(output)
     _check_folder(checkpoint, resume=resume)
     silent = quiet or as_json
-    corpus = reading.at(source).read(quiet=silent)
+    reading = reading.at(source)
+    corpus = reading.read(quiet=silent)
     say_notes(notes_before(estimator, corpus), quiet=silent)
     parameters.check_memory(estimator, corpus.documents.n_words)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
@@ -96,8 +97,7 @@ def fit(
     if keeper is not None:
         keeper.clear()
     score = None if test is None else estimator.score(test)
-    steps = next_steps(output, source, reading.columns["column"])
-    facts = summarize(estimator, corpus, output, score, display.seconds, steps)
+    facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
     if as_json:
         inputs.print_json(facts)
     elif not quiet:

@@ -51,7 +51,7 @@ def topics(
         inputs.print_json(lines)
     elif not sys.stdout.isatty():  # for other programs: a line each, by tabs
         for line in lines:
-            parts = [" ".join(line["words"]), line["label"], " ".join(line["distinctive"]), ", ".join(line["marks"])]
+            parts = [" ".join(line["words"]), line["label"], ", ".join(line["distinctive"]), ", ".join(line["marks"])]
             typer.echo("\t".join([str(line["component"]), f"{line['share']:.4f}", *map(text_cell, parts)]))
     else:
         _show(f"{model.name}: {estimator.name}", lines)
@@ -78,7 +78,7 @@ def _write_csv(file: Any, lines: list[dict[str, Any]]) -> None:
     writer = csv.writer(file)
     writer.writerow(_COLUMNS)
     for line in lines:
-        texts = [line["label"], " ".join(line["distinctive"]), " ".join(line["words"]), ", ".join(line["marks"])]
+        texts = [line["label"], *(", ".join(line[name]) for name in ("distinctive", "words", "marks"))]
         writer.writerow([line["component"], f"{line['share']:.6g}", *map(text_cell, texts)])
 
 
@@ -89,7 +89,7 @@ def _show(title: str, lines: list[dict[str, Any]]) -> None:
         ["component", "share", "label", "words", *(["marks"] if has_marks else [])],
         [
             [
-                str(line["component"]), f"{line['share']:.3f}", line["label"], " ".join(line["distinctive"]),
+                str(line["component"]), f"{line['share']:.3f}", line["label"], ", ".join(line["distinctive"]),
                 *([", ".join(line["marks"])] if has_marks else []),
             ]
             for line in lines

@@ -80,6 +80,13 @@ class Reading:
 
         return in_words(self.paths)
 
+    def options(self) -> list[str]:
+        """Return the options of `how_to_read` that were given, as they are typed."""
+        given = {"format": self.format, **self.columns}
+        typed = [part for name, value in given.items() if value is not None
+                 for part in (f"--{name.replace('_', '-')}", value)]  # fmt: skip
+        return typed + (["--encoding", self.encoding] if self.encoding != "utf-8" else [])
+
     def read(self, *, quiet: bool) -> Corpus:
         """Read it, with a bar if it takes a while; what a person should know of it is said."""
         from ssvi.data.readers import TextOptions, read_corpus

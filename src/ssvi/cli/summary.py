@@ -15,6 +15,7 @@ from ssvi.files.models import vocabulary_of
 from ssvi.report.components import Components, component_counts, count_in_words
 
 if TYPE_CHECKING:
+    from ssvi.cli.reading import Reading
     from ssvi.data.readers import Corpus
     from ssvi.data.readers.options import TextOptions
 
@@ -221,12 +222,12 @@ def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
     return "; ".join(parts)
 
 
-def next_steps(output: Path, paths: Sequence[Path], column: str | None) -> list[str]:
-    """Return the commands to type next."""
-    model, source = shlex.quote(str(output)), shlex.quote(str(paths[0]))
-    rest = "".join(f" --corpus {shlex.quote(str(path))}" for path in paths[1:3]) if len(paths) <= 3 else ""
-    option = "" if column is None else f" --column {shlex.quote(column)}"
-    return [f"ssvi topics {model}", f"ssvi report {model} --corpus {source}{rest}{option}"]
+def next_steps(output: Path, reading: Reading) -> list[str]:
+    """Return the commands to type next, with the options of reading; many sources are left to whoever types."""
+    model, paths = shlex.quote(str(output)), reading.paths if len(reading.paths) <= _MOST_NAMED else ()
+    corpus = "".join(f" --corpus {shlex.quote(str(path))}" for path in paths)
+    options = "".join(f" {shlex.quote(part)}" for part in reading.options()) if corpus else ""
+    return [f"ssvi topics {model}", f"ssvi report {model}{corpus}{options}"]
 
 
 def _percent(part: int, whole: int) -> str:
