@@ -85,8 +85,8 @@ def fit(
     silent = quiet or as_json
     reading = reading.at(source)
     corpus = reading.read(quiet=silent)
-    say_notes(notes_before(estimator, corpus), quiet=silent)
     parameters.check_memory(estimator, corpus.documents.n_words)
+    say_notes(notes_before(estimator, corpus), quiet=silent)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
     names = {"vocabulary": corpus.vocabulary, "start": begin} if named else {}
