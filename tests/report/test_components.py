@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ssvi import BernoulliMixture, GammaProcessNMF, GaussianMixture, LatentDirichletAllocation
-from ssvi.report.components import Components, image_shape, plane, similar
+from ssvi.report import components
+from ssvi.report.components import Components, image_shape
 
 COUNTS = np.random.default_rng(0).poisson(0.6, (80, 16))
 
@@ -76,20 +77,24 @@ def test_distances_are_jensen_shannon():
     distances = parts.distances()
     np.testing.assert_allclose(distances[0, 2] ** 2, expected, rtol=1e-9)
     np.testing.assert_allclose(distances, distances.T, atol=1e-9)
-    nearest = similar(distances, 0)
-    assert 0 not in nearest
-    assert distances[0, nearest[0]] == np.sort(distances[0])[1]
 
 
-def test_points_in_a_plane_are_found_again():
-    points = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0]])
-    distances = np.linalg.norm(points[:, None] - points, axis=2)
-    found = plane(distances)
-    again = np.linalg.norm(found[:, None] - found, axis=2)
-    np.testing.assert_allclose(again / again[0, 1], distances / 3.0, atol=1e-9)
-    assert np.abs(found).max() == pytest.approx(1.0)
-    np.testing.assert_array_equal(plane(np.zeros((1, 1))), [[0.0, 0.0]])
-    np.testing.assert_array_equal(plane(np.zeros((2, 2))), np.zeros((2, 2)))
+def test_the_rarest_columns_count_as_one_where_all_would_take_too_long(monkeypatch):
+    parts = Components.of(_fitted(LatentDirichletAllocation))
+    exact = parts.distances()
+    monkeypatch.setattr(components, "_MOST_LOGARITHMS", 1)
+    wide = replace(parts, rows=np.hstack([parts.rows, np.full((4, 200), 1e-6)]))
+    # 216 columns become 100: what is joined has a weight of 2e-4, which a squared distance can lose times log 2.
+    np.testing.assert_allclose(wide.distances() ** 2, exact**2, atol=3e-4)
+    lumped = components._lumped(wide.rows / wide.rows.sum(axis=1, keepdims=True))
+    assert lumped.shape == (4, 100)
+    np.testing.assert_allclose(lumped.sum(axis=1), 1.0)
+
+
+def test_likeness_is_one_for_the_same_and_nought_for_strangers():
+    apart = replace(Components.of(_fitted(LatentDirichletAllocation)), rows=np.eye(16)[[0, 1, 2, 0]])
+    likeness = apart.likeness(apart.distances())
+    np.testing.assert_allclose(likeness[0], [1.0, 0.0, 0.0, 1.0], atol=1e-9)
 
 
 def test_images_are_squares_or_what_was_said():

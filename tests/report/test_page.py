@@ -1,18 +1,20 @@
-"""The page as text, and in a real browser where there is one."""
+"""The page as text: what it holds, and what becomes of anything that data can hold."""
 
 import json
-import os
 import re
-import shutil
+from importlib import resources
 
 import numpy as np
 import pytest
+from tests.report.made import Made, MadeMeans, documents_of
 from typer.testing import CliRunner
 
-from ssvi import BernoulliMixture, GammaProcessNMF, GaussianMixture, LatentDirichletAllocation
+from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
 from ssvi.cli.app import app
 from ssvi.report import write_report
-from ssvi.report.page import gather_facts, render
+from ssvi.report.facts import gather_facts
+from ssvi.report.packing import unpack
+from ssvi.report.page import SCRIPTS, render
 
 WORDS = [f"word{i}" for i in range(15)] + ["</script><b>&"]
 COUNTS = np.random.default_rng(0).poisson(0.6, (80, 16))
@@ -34,29 +36,84 @@ def test_the_page_holds_everything_and_loads_nothing(tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "<title>A &lt; B</title>" in page
     assert "default-src 'none'" in page
-    assert not re.search(r"(src|href)\s*=", page)
+    assert not re.search(r"<[^>]*\s(src|href)\s*=", page)
     facts = _data(page)
     assert len(facts["components"]) == 4
     assert sum(part["share"] for part in facts["components"]) == pytest.approx(1.0, abs=1e-3)
-    assert len(facts["components"][0]["examples"]) == 5
-    assert facts["components"][0]["examples"][0][0].startswith("doc ")
-    assert any(word[0] == "</script><b>&" for part in facts["components"] for word in part["words"])
+    assert facts["documents"][0]["name"].startswith("doc ")
+    assert "</script><b>&" in facts["columns"]["names"]
+    assert "as hard to guess as one of 11 equally likely words (of 16)" in facts["score"]["meaning"]
 
 
-def test_documents_show_how_they_begin(tmp_path):
-    lda, asked = _topics(), []
+def test_weights_on_the_page_are_those_of_the_model():
+    lda = _topics()
+    facts = gather_facts(lda)
+    shares, rows, deviations = lda.summarize_components()
+    places, weights = unpack(facts["shown"]["columns"]), unpack(facts["shown"]["weights"])
+    spreads, starts = unpack(facts["shown"]["deviations"]), facts["shown"]["starts"]
+    for k, part in enumerate(facts["components"]):
+        own = slice(starts[k], starts[k + 1])
+        names = [facts["columns"]["names"][place] for place in places[own]]
+        columns = [WORDS.index(name) for name in names]
+        np.testing.assert_allclose(weights[own], rows[part["number"], columns], rtol=1e-6)
+        np.testing.assert_allclose(spreads[own], deviations[part["number"], columns], rtol=1e-6)
+    np.testing.assert_allclose(
+        unpack(facts["columns"]["overall"]),
+        [(shares @ rows)[WORDS.index(name)] for name in facts["columns"]["names"]],
+        rtol=1e-6,
+    )
 
+
+def test_the_components_of_a_word_are_given_with_their_shares_of_it():
+    made = Made(30, 200)
+    facts = gather_facts(made)
+    own = facts["columns"]
+    members = unpack(own["parts"]).reshape(own["count"], own["parts_each"])
+    values = unpack(own["values"]).reshape(own["count"], own["parts_each"]) / 255
+    joint = made.shares[:, None] * made.rows
+    joint /= joint.sum(axis=0)
+    for place, name in enumerate(own["names"]):
+        column = list(made.vocabulary_).index(name)
+        order = np.argsort(-joint[:, column], kind="stable")[:6]
+        kept = [k for k in order if joint[k, column] >= 0.01]
+        assert [facts["components"][m - 1]["number"] for m in members[place] if m] == kept
+        np.testing.assert_allclose(values[place][: len(kept)], joint[kept, column], atol=0.5 / 255 + 1e-9)
+
+
+def test_means_come_with_widths_and_values():
+    facts = gather_facts(MadeMeans())
+    assert facts["means"]
+    assert unpack(facts["columns"]["widths"]).tolist() == [1.0] * 5
+    values = unpack(facts["columns"]["values"]).reshape(5, 4)
+    order = unpack(facts["columns"]["parts"]).reshape(5, 4) - 1
+    np.testing.assert_allclose(
+        values[0],
+        MadeMeans().rows[order[0], list(MadeMeans().vocabulary_).index(facts["columns"]["names"][0])],
+        rtol=1e-6,
+    )
+
+
+def test_marks_and_labels_are_on_the_page():
+    made = Made(20)
+    made.labels_ = ["", "My own name"] + [""] * 18
+    facts = gather_facts(made, **documents_of(made))
+    assert [part["marks"] for part in facts["components"] if part["marks"]] == [["junk"], ["copy of #2"], ["dust"]]
+    labels = [part["label"] for part in facts["components"]]
+    assert len(set(labels)) == 20
+    assert labels[1] == "My own name"
+    assert (facts["time"]["unit"], facts["groups"]["names"][0]) == ("month", "east")
+    assert len(facts["coherence"]) == 20
+
+
+def test_documents_show_how_they_begin_and_end_no_script():
     def beginnings(rows, length):
-        asked.append((sorted(rows), length))
-        return {row: f"text {row} </script>" for row in rows if row % 2}
+        return {row: f"text {row} </script>" for row in rows}
 
-    facts = gather_facts(lda, data=COUNTS, beginnings=beginnings)
-    examples = [example for part in facts["components"] for example in part["examples"]]
-    assert asked == [(sorted({int(name.split()[1]) - 1 for name, _, _ in examples}), 160)]
-    for name, _, text in examples:
-        row = int(name.split()[1]) - 1
-        assert text == (f"text {row} </script>" if row % 2 else "")
-    assert "text 1 </script>" not in render(facts)
+    page = render(gather_facts(_topics(), data=COUNTS, beginnings=beginnings))
+    assert "text 1 </script>" not in page
+    assert {own["text"] for own in _data(page)["documents"]} >= {
+        f"text {_data(page)['documents'][0]['name'].split()[1]} </script>"
+    }
 
 
 def test_whatever_a_title_or_a_name_holds_the_page_is_whole(tmp_path):
@@ -74,7 +131,9 @@ def test_rows_that_are_images_are_shown_as_such():
     mixture = BernoulliMixture(3, max_iter=2, random_state=0).fit((COUNTS > 0).astype(int))
     facts = gather_facts(mixture)
     assert facts["shape"] == [4, 4]
-    assert len(facts["components"][0]["image"]) == 16
+    first = facts["components"][0]["number"]
+    image = unpack(facts["images"][0]) / 255 * facts["images"][0]["largest"]
+    np.testing.assert_allclose(image, mixture.summarize_components()[1][first], atol=0.005)
     assert gather_facts(GammaProcessNMF(2, max_iter=1).fit(COUNTS), shape=(2, 8))["shape"] == [2, 8]
     assert gather_facts(_topics())["shape"] is None
 
@@ -83,14 +142,33 @@ def test_factorisations_show_spectra_and_the_activations_of_given_rows():
     wide = np.random.default_rng(1).poisson(1.0, (500, 18))
     nmf = GammaProcessNMF(3, max_iter=2, random_state=0).fit(wide)
     facts = gather_facts(nmf, data=wide)
-    first = facts["components"][0]
-    np.testing.assert_allclose(first["spectrum"], nmf.summarize_components()[1][first["number"]], rtol=1e-4)
-    activations = nmf.transform(wide)[:, first["number"]]
-    assert len(first["activations"]) == 400
-    np.testing.assert_allclose(first["activations"][0], activations[:2].mean(), rtol=1e-4)
-    np.testing.assert_allclose(first["activations"][-1], activations[-1], rtol=1e-4)
-    assert gather_facts(nmf)["components"][0]["activations"] is None
-    assert gather_facts(_topics(), data=COUNTS)["components"][0]["spectrum"] is None
+    first = facts["components"][0]["number"]
+
+    def curve(packed):
+        return unpack(packed) / 65_535 * packed["largest"]
+
+    row = nmf.summarize_components()[1][first]
+    np.testing.assert_allclose(curve(facts["spectra"][0]), row, atol=1e-4 * row.max())
+    activations, shown = nmf.transform(wide)[:, first], curve(facts["activations"][0])
+    assert len(shown) == 400
+    np.testing.assert_allclose(shown[[0, -1]], [activations[:2].mean(), activations[-1]], atol=1e-4 * shown.max())
+    assert "activations" not in gather_facts(nmf)
+    assert "spectra" not in gather_facts(_topics(), data=COUNTS)
+
+
+def test_a_page_of_a_hundred_topics_is_under_a_megabyte():
+    made = Made(100, 20_000)
+    page = render(gather_facts(made, **documents_of(made, 400)))
+    assert len(page.encode()) < 1_000_000
+
+
+def test_scripts_are_all_joined_and_short_enough_to_read():
+    folder = resources.files("ssvi.report") / "assets" / "scripts"
+    files = {file.name.removesuffix(".js"): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    assert sorted(files) == sorted(SCRIPTS)
+    for name, text in files.items():
+        assert text.count("\n") <= 300, name
+        assert "innerHTML" not in text, name
 
 
 def test_the_command_writes_a_page(tmp_path):
@@ -98,129 +176,4 @@ def test_the_command_writes_a_page(tmp_path):
     result = CliRunner().invoke(app, ["report", str(tmp_path / "m.ssvi"), "-o", str(tmp_path / "r.html")])
     assert result.exit_code == 0
     assert "open it in a browser" in result.stdout
-    assert len(_data((tmp_path / "r.html").read_text())["curve"]) == 3
-
-
-# --- in a browser
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-REQUIRED = os.environ.get("SSVI_REQUIRE_BROWSER") == "1"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        if REQUIRED:
-            pytest.fail("these tests are required here, and there is no Chromium")
-        pytest.skip("no Chromium on this machine: the report was not tried in a browser")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def open_page(browser, tmp_path):
-    """Return a function that opens a page, and check at the end that it had no errors and asked for nothing."""
-    contexts, problems = [], []
-
-    def open_(content, **options):
-        path = tmp_path / "report.html"
-        path.write_text(content)
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
-        page.goto(path.as_uri())
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
-def _page():
-    return render(gather_facts(_topics(), data=COUNTS))
-
-
-def test_a_browser_shows_the_topics(open_page):
-    page = open_page(_page())
-    assert page.locator("#list button").count() == 4
-    assert page.locator("#map circle").count() == 4
-    assert page.locator("#words tr").count() == 16
-    assert page.locator("#curve polyline").count() == 1
-    assert page.locator("#examples li").count() == 5
-
-
-def test_clicks_and_keys_choose_a_topic(open_page):
-    page = open_page(_page())
-    title = page.locator("#chosen h2")
-    first = title.inner_text()
-    page.locator("#list button").nth(2).click()
-    assert title.inner_text() != first
-    assert page.locator("#list button").nth(2).get_attribute("aria-current") == "true"
-    page.keyboard.press("ArrowUp")
-    assert page.locator("#list button").nth(1).get_attribute("aria-current") == "true"
-    page.locator("#map circle").nth(3).focus()
-    page.keyboard.press("Enter")
-    assert page.locator("#list button").nth(3).get_attribute("aria-current") == "true"
-    page.locator("#similar button").first.click()
-    assert page.locator("#list button").nth(3).get_attribute("aria-current") == "false"
-
-
-def test_the_slider_sorts_words_anew(open_page):
-    page = open_page(_page())
-    orders = []
-    for value in ("0", "1"):
-        page.locator("#relevance").fill(value)
-        orders.append(page.locator("#words tr td:first-child").all_inner_texts())
-    facts = _data(_page())["components"][0]["words"]
-    assert orders[0] == [word[0] for word in sorted(facts, key=lambda word: -word[1])][:20]
-    assert orders[1] == [word[0] for word in sorted(facts, key=lambda word: -word[1] / word[2])][:20]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone_in_light_and_dark(open_page, scheme):
-    page = open_page(_page(), viewport={"width": 360, "height": 740}, color_scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
-
-
-def test_prototypes_are_drawn(open_page):
-    mixture = BernoulliMixture(3, max_iter=2, random_state=0).fit((COUNTS > 0).astype(int))
-    page = open_page(render(gather_facts(mixture)))
-    assert page.locator("#picture canvas").count() == 1
-    assert page.locator("#list canvas").count() == 3
-    assert page.locator("#spectrum").is_hidden()
-    assert page.evaluate("document.querySelector('canvas').getContext('2d').getImageData(0, 0, 4, 4).data[3]") == 255
-
-
-def test_spectra_and_activations_are_drawn(open_page):
-    wide = np.random.default_rng(1).poisson(1.0, (60, 18))
-    page = open_page(render(gather_facts(GammaProcessNMF(3, max_iter=2, random_state=0).fit(wide), data=wide)))
-    for name, count in (("spectrum", 18), ("activations", 60)):
-        line = page.locator(f"#{name} polyline")
-        assert line.count() == 1
-        assert len(line.get_attribute("points").split()) == count
-    before = page.locator("#activations polyline").get_attribute("points")
-    page.locator("#list button").nth(1).click()
-    assert page.locator("#activations polyline").get_attribute("points") != before
-
-
-def test_a_browser_shows_means_of_any_sign(open_page):
-    """Bars are as long as a mean is far from that of all rows, and there is nothing to slide."""
-    rng = np.random.default_rng(4)
-    rows = np.concatenate([rng.normal([5.0, -3.0], 0.3, (60, 2)), rng.normal([5.0, 3.0], 0.3, (40, 2))])
-    page = open_page(render(gather_facts(GaussianMixture(2, max_iter=100, random_state=0, verbose=0).fit(rows))))
-    cells = page.locator("#words tr").first.locator("td")
-    assert float(cells.nth(1).inner_text()) == pytest.approx(-3.0, abs=0.2)
-    assert page.locator("#words tr").first.locator("i").evaluate("bar => bar.getBoundingClientRect().width") > 50
-    assert page.locator("#words tr").nth(1).locator("i").evaluate("bar => bar.getBoundingClientRect().width") < 50
-    assert not page.locator(".slider").is_visible()
+    assert len(_data((tmp_path / "r.html").read_text())["score"]["curve"]) == 3

@@ -11,20 +11,18 @@ import numpy.typing as npt
 
 from ssvi.evaluation.coherence import document_occurrences, npmi
 from ssvi.labels import first
+from ssvi.periods import Periods, group_means, is_known
 from ssvi.report.components import Components
 from ssvi.report.packing import pack, rounded
 from ssvi.typing import Array
 
 Beginnings = Callable[[Collection[int], int], Mapping[int, str]]
-Dates = npt.NDArray[np.datetime64]
 
 _DOCUMENTS = 6  # that stand for a component
 _LETTERS = 280  # of each of them
 _OWN_COMPONENTS = 3  # of a document that are named beside it
 _MOST_GROUPS = 20
 _TOP_WORDS = 10  # of a topic that should occur together
-_MOST_PERIODS = {"day": 62, "week": 62, "month": 120, "year": 120}
-_MONDAY = 4  # days from the first of 1970 to the first Monday
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class CorpusFacts:
     titles : sequence of str, optional
         What people call them.
     dates : sequence, optional
-        When they are from: ISO dates (2024, 2024-05, 2024-05-31), or what NumPy takes for one; an empty one is unknown.
+        When they are from, as `ssvi.periods.as_dates` reads them; an empty one is not known.
     groups : sequence of str, optional
         What each belongs to: an author, a paper, a section.
     beginnings : function, optional
@@ -79,10 +77,10 @@ class CorpusFacts:
 
     def _about(self, row: int, shares: Array, text: str) -> dict[str, Any]:
         own = [int(k) for k in np.argsort(-shares, kind="stable")[:_OWN_COMPONENTS] if shares[k] >= 0.05]
-        name = f"document {row}" if self.names is None else str(self.names[row])
+        name = f"document {row + 1}" if self.names is None else str(self.names[row])
         about: dict[str, Any] = {"name": name, "parts": [[k, rounded(shares[k], 3)] for k in own]}
         for key, given in (("title", self.titles), ("date", self.dates), ("group", self.groups)):
-            if given is not None and _known(given[row]):
+            if given is not None and is_known(given[row]):
                 about[key] = str(given[row])
         return about | ({"text": text} if text else {})
 
@@ -90,29 +88,28 @@ class CorpusFacts:
         """Return the components' mean shares of the documents of each period; None without dates."""
         if self.dates is None:
             return None
-        dates = as_dates(self.dates)
-        known = ~np.isnat(dates)
-        if not known.any():
+        periods = Periods.of(self.dates)
+        if not periods.names:
             return None
-        unit, periods = _in_periods(dates[known])
-        first, last = int(periods.min()), int(periods.max())
-        counts = np.bincount(periods - first, minlength=last - first + 1)
-        means = _means(shares[known], periods - first, len(counts))
-        names = [_period_name(unit, period) for period in range(first, last + 1)]
-        return {"unit": unit, "names": names, "counts": counts.tolist(), "shares": pack(means.T, "f4"),
-                "unknown": int((~known).sum())}  # fmt: skip
+        return {
+            "unit": periods.unit,
+            "names": list(periods.names),
+            "counts": periods.counts().tolist(),
+            "shares": pack(periods.means(shares).T, "f4"),
+            "unknown": int((periods.places < 0).sum()),
+        }
 
     def by_group(self, shares: Array) -> dict[str, Any] | None:
         """Return the components' mean shares of the documents of each of the largest groups; None without groups."""
         if self.groups is None:
             return None
-        known = np.array([_known(group) for group in self.groups], dtype=bool)
+        known = np.array([is_known(group) for group in self.groups], dtype=bool)
         if not known.any():
             return None
         called, places = np.unique(np.array([str(group) for group in self.groups])[known], return_inverse=True)
         counts = np.bincount(places)
         order = np.argsort(-counts, kind="stable")[:_MOST_GROUPS]
-        means = _means(shares[known], places, len(called))[order]
+        means = group_means(shares[known], places, len(called))[order]
         return {"names": [str(name) for name in called[order]], "counts": counts[order].tolist(),
                 "shares": pack(means.T, "f4"), "left_out": len(called) - len(order)}  # fmt: skip
 
@@ -135,63 +132,6 @@ def coherence(parts: Components, data: Any) -> list[float | None]:
     return [rounded(npmi(top[None], occurrences)[0], 3) if len(top) > 1 else None for top in tops]
 
 
-def as_dates(given: Sequence[Any]) -> Dates:
-    """Return days; what is empty is not known (NaT).
-
-    >>> as_dates(["2024-05", "", "1999-12-31T23:59"])
-    array(['2024-05-01',        'NaT', '1999-12-31'], dtype='datetime64[D]')
-    """
-    result = np.full(len(given), "NaT", dtype="datetime64[D]")
-    for row, date in enumerate(given):
-        if not _known(date):
-            continue
-        text = str(date).strip().removesuffix("Z").replace("/", "-")
-        try:
-            result[row] = np.datetime64(text if "+" not in text else text[: text.index("+")]).astype("datetime64[D]")
-        except ValueError:
-            message = f"row {row} has the date {str(date)!r}: dates are written as 2024, 2024-05 or 2024-05-31."
-            raise ValueError(message) from None
-    return result
-
-
-def _in_periods(dates: Dates) -> tuple[str, npt.NDArray[np.int64]]:
-    """Return the finest unit of which there are not too many from the first date to the last, and the periods in it."""
-    for unit, most in _MOST_PERIODS.items():
-        periods = _period(dates, unit)
-        if periods.max() - periods.min() < most:
-            return unit, periods
-    return "decade", _period(dates, "decade")
-
-
-def _period(dates: Dates, unit: str) -> npt.NDArray[np.int64]:
-    """Return each date's period as a number: of days, weeks or months since 1970, or of the year or decade."""
-    days, months = dates.astype("datetime64[D]").astype(np.int64), dates.astype("datetime64[M]").astype(np.int64)
-    years = months // 12 + 1970
-    if unit == "week":
-        return (days - _MONDAY) // 7
-    return {"day": days, "month": months, "year": years, "decade": years // 10}[unit]
-
-
-def _period_name(unit: str, period: int) -> str:
-    if unit == "year":
-        return str(period)
-    if unit == "decade":
-        return f"{10 * period}s"
-    if unit == "month":
-        return f"{1970 + period // 12}-{period % 12 + 1:02d}"
-    return str(np.datetime64(7 * period + _MONDAY if unit == "week" else period, "D"))
-
-
-def _means(shares: Array, places: npt.NDArray[np.int64], count: int) -> Array:
-    """Return the mean of the rows of each place: places x components; 0 where there are none."""
-    from scipy import sparse
-
-    chosen = sparse.csr_array((np.ones(len(places)), (places, np.arange(len(places)))), shape=(count, len(places)))
-    sums = chosen @ shares
-    result: Array = sums / np.maximum(np.bincount(places, minlength=count), 1)[:, None]
-    return result
-
-
 def _most_of(shares: Array) -> list[int]:
     """Return the rows that have most of a component, and some of it."""
     order = np.argsort(-shares, kind="stable")[:_DOCUMENTS]
@@ -200,8 +140,3 @@ def _most_of(shares: Array) -> list[int]:
 
 def _occurring(ranked: npt.NDArray[np.int64], occurs: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     return ranked[occurs[ranked]]
-
-
-def _known(value: Any) -> bool:
-    """Tell whether something is said: not None, empty, or no number or time."""
-    return value is not None and str(value).strip().lower() not in ("", "nan", "nat", "none", "<na>")

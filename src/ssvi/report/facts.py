@@ -143,7 +143,7 @@ def _members(parts: Components, known: npt.NDArray[np.int64]) -> tuple[npt.NDArr
     among = np.argpartition(-said, count - 1, axis=0)[:count]
     order = np.take_along_axis(among, np.argsort(-np.take_along_axis(said, among, 0), axis=0, kind="stable"), 0).T
     found = np.take_along_axis(values.T, order, 1)
-    return np.where((found > 0.002) | parts.are_means, order + 1, 0), found
+    return np.where((found >= 0.01) | parts.are_means, order + 1, 0), found
 
 
 def _widths(parts: Components) -> Array:

@@ -27,7 +27,7 @@ function writeMapControls() {
 }
 
 function listenToZoom() {
-  find("zoom-in").addEventListener("click", () => map.camera.zoomBy(1.5));
-  find("zoom-out").addEventListener("click", () => map.camera.zoomBy(1 / 1.5));
+  find("zoom-in").addEventListener("click", () => zoomMap(1.5));
+  find("zoom-out").addEventListener("click", () => zoomMap(1 / 1.5));
   find("zoom-all").addEventListener("click", () => map.camera.all());
 }

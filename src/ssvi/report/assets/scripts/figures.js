@@ -56,9 +56,9 @@ const dot = (k) => {
 // A button that leads to a component.
 function chip(k, note, options = { scroll: true }) {
   const text = parts[k].label === named(k) ? named(k) : brief(k);
-  const element = button(undefined, () => choose(k, options), { class: "chip", "aria-label": `${titled(k)}${note ? `, ${note}` : ""}` });
+  const element = button(undefined, () => choose(k, options), { class: "chip", title: titled(k) });
   element.append(dot(k), make("span", text));
-  if (note) element.append(make("small", note));
+  if (note) element.append(" ", make("small", note));
   return element;
 }
 

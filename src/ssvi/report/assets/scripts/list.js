@@ -8,7 +8,7 @@ function listColumns() {
     { name: "label", title: capital(nouns.component), value: (k) => parts[k].label },
     { name: "share", title: "Share", value: (k) => parts[k].share, number: true },
     ...(data.coherence ? [{ name: "coherence", title: "Coherence", value: (k) => coherenceOf(k) ?? -2, number: true }] : []),
-    { name: "words", title: data.columns.names ? `Distinctive ${nouns.column}s` : "", value: null },
+    ...(data.columns.names || data.spectra ? [{ name: "words", title: data.spectra ? "Spectrum" : `Distinctive ${nouns.column}s`, value: null }] : []),
   ];
 }
 
@@ -16,7 +16,7 @@ function writeList() {
   const head = make("tr");
   for (const column of listColumns()) {
     const sorted = list.by === column.name ? (list.down ? "descending" : "ascending") : "none";
-    const cell = make("th", undefined, { scope: "col", class: column.name, "aria-sort": column.value ? sorted : null });
+    const cell = make("th", undefined, { scope: "col", class: `of-${column.name}`, "aria-sort": column.value ? sorted : null });
     if (column.value) {
       const arrow = sorted === "none" ? "" : list.down ? " ↓" : " ↑";
       cell.append(button(column.title + arrow, () => sortList(column), { class: "plain", "aria-label": `Sort by ${column.title === "#" ? "number" : column.title}` }));
@@ -55,11 +55,12 @@ function listRow(k) {
   label.append(dot(k), link, ...marksOf(k));
   const share = make("td", undefined, { class: "number" });
   share.append(percent(parts[k].share), shareBar(parts[k].share, parts[0].share, k));
-  const words = make("td", data.columns.names ? topWords(k, 10).join(", ") : "", { class: "words" });
+  const words = make("td", data.spectra ? "" : topWords(k, 10).join(", "), { class: "words" });
+  words.style.setProperty("--own", colour(k));
   if (data.spectra) words.append(curve(data.spectra[k], `spectrum of ${named(k)}`));
   row.append(make("td", parts[k].number, { class: "number" }), label, share);
   if (data.coherence) row.append(make("td", coherenceOf(k) === null ? "" : coherenceOf(k).toFixed(2), { class: "number coherence" }));
-  row.append(words);
+  if (data.columns.names || data.spectra) row.append(words);
   row.addEventListener("click", (event) => {
     if (!event.target.closest("a") && !String(window.getSelection())) choose(k, { scroll: true });
   });

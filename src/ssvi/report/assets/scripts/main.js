@@ -1,7 +1,7 @@
 // The page is put together.
 
 const views = [
-  { name: "map", title: "Map", show: () => map.drawSoon(), chosen: () => map.drawSoon() },
+  { name: "map", title: "Map", show: () => map.drawSoon(), chosen: () => bringIn(state.chosen) },
   { name: "list", title: nouns.components, show: writeList, chosen: markListed },
   { name: "tree", title: "Hierarchy", show: drawTree, chosen: () => reveal(tree.svg, tree.rows, state.chosen), when: parts.length > 1 },
   { name: "likeness", title: "Likeness", show: drawLikeness, chosen: drawLikeness, when: Boolean(data.likeness) },

@@ -85,7 +85,8 @@ function wordStrengths() {
   const value = ({ k, value: own }) => (data.means ? Math.abs(own - columns.overall[state.word]) / (columns.widths[state.word] || 1) : own);
   const largest = Math.max(...found.map(value), 1e-12);
   const result = parts.map(() => 0);
-  for (const own of found) result[own.k] = value(own) / largest;
+  // By area, as it were: small shares are to be seen as well.
+  for (const own of found) result[own.k] = Math.sqrt(value(own) / largest);
   return result;
 }
 
@@ -181,7 +182,7 @@ function hoverMap(k, event) {
 
 function listenToMap() {
   walkable(map.svg, `Map of ${nouns.components.toLowerCase()}: arrow keys go from one to the next, Enter chooses, plus and minus zoom`, mapStep);
-  map.svg.addEventListener("point", () => map.drawSoon());
+  map.svg.addEventListener("point", (event) => bringIn(event.detail));
   map.svg.addEventListener("blur", () => map.drawSoon());
   map.svg.addEventListener("pointermove", (event) => {
     if (event.pointerType === "mouse") hoverMap(event.buttons ? null : circleAt(event), event);
@@ -198,7 +199,7 @@ function listenToMap() {
 // From a circle to the nearest in the direction of the arrow.
 function mapStep(key, k) {
   const zoom = { "+": 1.4, "=": 1.4, "-": 1 / 1.4 }[key];
-  if (zoom) map.camera.zoomBy(zoom);
+  if (zoom) zoomMap(zoom);
   if (key === "0") map.camera.all();
   const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key];
   if (!way) return undefined;
@@ -210,6 +211,25 @@ function mapStep(key, k) {
     if (other !== k && along > 0 && (!best || along + 2 * aside < best.far)) best = { k: other, far: along + 2 * aside };
   }
   return best ? best.k : k;
+}
+
+// Moves the map so that a circle is in the frame.
+function bringIn(k) {
+  const [width, height] = map.camera.size;
+  const own = map.at[k];
+  if (own && map.camera.zoom > 1) {
+    const into = (place, size, edge) => clamp(place, edge, Math.max(size - edge, edge)) - place;
+    map.camera.shift(into(own.x, width, own.r + 20), into(own.y, height, own.r + 20));
+  }
+  map.drawSoon();
+}
+
+// Zooms about the circle that is looked at, if it is in the frame.
+function zoomMap(factor) {
+  const [width, height] = map.camera.size;
+  const { x, y } = map.at[map.svg.matches(":focus") ? map.svg.cursor ?? state.chosen : state.chosen];
+  if (x > 0 && y > 0 && x < width && y < height) map.camera.zoomAt(factor, x, y);
+  else map.camera.zoomBy(factor);
 }
 
 function arrangeMap(name) {

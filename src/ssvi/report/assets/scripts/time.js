@@ -35,7 +35,7 @@ const timeOrders = {
 
 function drawTime() {
   const width = Math.max(roomIn(time.svg.parentElement), 240);
-  const row = isTouch() ? 44 : 34;
+  const row = isTouch() ? 46 : 34;
   const left = Math.min(0.36 * width, 230);
   const height = row * parts.length + 24;
   set(time.svg, { width, height, viewBox: `0 0 ${width} ${height}` });
@@ -52,7 +52,7 @@ function drawTime() {
 }
 
 function timeRow(k, y, row, left, width) {
-  const group = draw("g", { id: `time-${k}`, role: "option", "aria-label": titled(k), "aria-selected": "false", class: "row" });
+  const group = draw("g", { id: `time-${k}`, role: "option", "aria-selected": "false", class: "row" });
   const values = Array.from(sharesOverTime(k));
   const largest = Math.max(...values, 1e-9);
   const right = width - 62;
@@ -63,6 +63,7 @@ function timeRow(k, y, row, left, width) {
   const text = parts[k].label.length > letters ? `${parts[k].label.slice(0, letters - 1)}…` : parts[k].label;
   group.style.setProperty("--own", colour(k));
   group.append(
+    draw("title", {}, titled(k)),
     draw("rect", { x: 1, y: y + 1, width: width - 2, height: row - 2, rx: 4 }),
     draw("text", { x: 8, y: y + row / 2 }, text),
     draw("path", { d: area, class: "area" }),

@@ -2,7 +2,7 @@
 
 const tree = { svg: find("tree"), order: data.tree.order, rows: [] };
 const roomIn = (panel) => panel.clientWidth - 2 * parseFloat(getComputedStyle(panel).paddingLeft) - 1;
-const rowHeight = () => (data.shape ? 48 : isTouch() ? 44 : 24);
+const rowHeight = () => (data.shape ? 48 : isTouch() ? 46 : 24);
 
 function drawTree() {
   const svg = tree.svg;
@@ -30,8 +30,9 @@ function drawTree() {
 
 function treeRow(k, y, width, size, letters) {
   const row = rowHeight();
-  const group = draw("g", { id: `tree-${k}`, role: "option", "aria-label": titled(k), "aria-selected": "false", class: "row" });
+  const group = draw("g", { id: `tree-${k}`, role: "option", "aria-selected": "false", class: "row" });
   const text = parts[k].label.length > letters ? `${parts[k].label.slice(0, letters - 1)}…` : parts[k].label;
+  group.append(draw("title", {}, titled(k)));
   group.append(draw("rect", { x: size + 2, y: y + 1, width: width - size - 4, height: row - 2, rx: 4 }));
   group.append(draw("circle", { cx: size + 12, cy: y + row / 2, r: 4, style: `fill:${colour(k)}` }));
   let left = size + 24;
