@@ -98,11 +98,16 @@ def fit(
         keeper.clear()
     score = None if test is None else estimator.score(test)
     facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
+    _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
+
+
+def _tell(facts: dict[str, Any], estimator: Any, *, stopped: bool, quiet: bool, as_json: bool) -> None:
+    """Say what was fitted and where it is."""
     if as_json:
         inputs.print_json(facts)
     elif not quiet:
         typer.echo("\n".join(in_lines(facts, estimator)))
-    if display.stopped:
+    if stopped:
         sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
         raise typer.Exit(INTERRUPTED)
 

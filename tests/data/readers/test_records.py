@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import os
+import threading
 
 import pytest
 from tests.data.readers.helpers import dense, write
@@ -105,6 +107,18 @@ def test_a_delimiter_may_be_given(tmp_path):
     for wrong in ("", ";;", "\n", '"'):
         with pytest.raises(ValueError, match="a delimiter is one character"):
             read_corpus(path, delimiter=wrong)
+
+
+@pytest.mark.parametrize("content", [json.dumps(RECORDS), "\n".join(map(json.dumps, RECORDS))])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_json_may_come_through_a_pipe_and_in_any_encoding(tmp_path, content, encoding):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(content.encode(encoding)))
+    writer.start()
+    corpus = read_corpus(pipe, format="json", encoding=encoding, **COLUMNS)
+    writer.join()
+    assert dense(corpus).tolist() == COUNTS
 
 
 def test_arrays_of_texts_and_empty_ones(tmp_path):

@@ -202,8 +202,6 @@ def check_format(path: Path, format: str) -> None:
         )
     if format in _UNCOMPRESSED and path.suffix.lower() == ".gz":
         raise CorpusError(f"{path} cannot be read as {format} while it is compressed: unpack it first.")
-    if not (path.is_dir() or path.is_file()):
-        raise CorpusError(f"{path} is neither a file nor a folder: write what comes out of it to a file first.")
     if path.is_file() and path.stat().st_size == 0:
         raise CorpusError(f"{path} is empty: give a file with documents.")
     if path.is_file():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from ssvi.data.readers.columns import Chosen, Columns, Gathered
@@ -19,7 +18,7 @@ _DECODER = json.JSONDecoder()
 
 def json_documents(source: Source, columns: Columns, encoding: str, gathered: Gathered) -> Iterator[str]:
     """Yield the texts of JSON objects, or of an array of texts; `gathered` is filled while they are read."""
-    in_array = _first_character(source.path, encoding) == "["
+    in_array = source.first_character(encoding) == "["
     records = _Array(source, encoding).elements() if in_array else _lines(source, encoding)
     what = "element" if in_array else "line"
     chosen: Chosen | None = None
@@ -42,11 +41,6 @@ def json_documents(source: Source, columns: Columns, encoding: str, gathered: Ga
             value = record.get(key)
             values.append("" if value is None else str(value))
         yield text or ""
-
-
-def _first_character(path: Path, encoding: str) -> str:
-    with Source(path) as source:
-        return next((piece.lstrip()[0] for piece in source.pieces(encoding, _MORE) if piece.strip()), "")
 
 
 def _lines(source: Source, encoding: str) -> Iterator[Any]:

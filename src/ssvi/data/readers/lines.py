@@ -124,6 +124,14 @@ class Source:
         if kind is not None:
             refuse_foreign(self.path, kind_of(self.path) or kind, format)
 
+    def first_character(self, encoding: str) -> str:
+        """Return the first character that is no space, without reading it: the file may be a pipe."""
+        try:
+            head = bytes(self._stream.peek(_BUFFER))
+        except _GZIP_FAULTS:
+            return ""  # which will be told with its line
+        return head.decode(text_encoding(encoding), "ignore").lstrip("\ufeff").lstrip()[:1]
+
     def largest_size(self) -> int:
         """Return how many bytes the file can have at the most once it is unpacked."""
         packed = self._stream is not self._file
