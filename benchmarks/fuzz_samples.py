@@ -74,6 +74,7 @@ def _write_lines(folder: Path, counts: npt.NDArray[np.int64], texts: list[str]) 
     (folder / "a.txt.gz").write_bytes(gzip.compress("\n".join(texts).encode(), mtime=0))
     (folder / "a.csv").write_text("id,text\n" + "\n".join(f'{i},"{text}"' for i, text in enumerate(texts)))
     (folder / "a.jsonl").write_text("\n".join(f'{{"text": "{text}"}}' for text in texts))
+    (folder / "a.json").write_text("[" + ",\n".join(f'{{"text": "{text}"}}' for text in texts) + "]")
     (folder / "a.svmlight").write_text("\n".join(f"0 {i % 7 + 1}:2 {i % 5 + 9}:1" for i in range(30)))
 
 
