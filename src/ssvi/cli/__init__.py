@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 INTERRUPTED = 130
 _MISTAKE = 2
-_ARGUMENTS = "format|encoding|vocabulary|delimiter|segment|strip_html|(?:id_|title_|date_|group_)?column"
+_ARGUMENTS = "format|encoding|vocabulary|delimiter|segment|strip_html|stop_words|(?:id_|title_|date_|group_)?column"
 _NOBODY_READS = 1  # the reader of a pipe has gone; the parser of options has this code for it too
 
 

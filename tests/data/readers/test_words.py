@@ -111,6 +111,18 @@ def test_stop_words_of_a_language_and_more(tmp_path):
     assert read_corpus(french, text=TextOptions(stop_words="french")).vocabulary == ("chat", "mang\u00e9")
 
 
+def test_another_language_is_told_of(tmp_path, monkeypatch):
+    pytest.importorskip("stop_words")
+    german = "der Hund und die Katze sind aber nicht auf der Matte, weil sie noch im Haus bei uns waren oder kamen\n"
+    english = "the dog and the cat are not on the mat, because they were still in the house with us or came war die\n"
+    path = write(tmp_path / "a.txt", german * 3)
+    assert read_corpus(path).notes == ("many frequent words are German: `stop_words` german leaves them out.",)
+    assert read_corpus(path, text=TextOptions(stop_words="german")).notes == ()
+    assert read_corpus(write(tmp_path / "b.txt", english * 3)).notes == ()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert read_corpus(path).notes == ()
+
+
 def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch):
     path = write(tmp_path / "a.txt", "der Hund")
     stop_words_of.cache_clear()

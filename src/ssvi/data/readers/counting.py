@@ -14,11 +14,12 @@ import numpy as np
 from ssvi.batches.documents import Documents
 from ssvi.data.readers import words
 from ssvi.data.readers.base import CorpusError, WordFacts, clause
-from ssvi.data.readers.languages import has_no_spaces
+from ssvi.data.readers.languages import has_no_spaces, likely_language
 from ssvi.data.readers.options import TextOptions
 from ssvi.data.readers.phrases import FoundPhrases, PhraseRule, TokenStore
 from ssvi.data.readers.vocabulary import read_vocabulary
 
+_FREQUENT = 40  # words, for signs of a language
 _LOOKED_AT = 200  # documents, the first, for signs of HTML
 
 
@@ -169,14 +170,18 @@ def _notes_before(first: list[str], text: TextOptions) -> list[str]:
 
 
 def _notes_after(counts: Any, vocabulary: tuple[str, ...], text: TextOptions) -> list[str]:
-    if text.segment is None and text.tokenizer is None:
-        totals = np.asarray(counts.sum(axis=0)).ravel().tolist()
-        if has_no_spaces(vocabulary, totals):
-            return [
-                "much of the text is Chinese or Japanese, which have no spaces between words: `segment`, chinese or "
-                "japanese, cuts it into words."
-            ]
-    return []
+    totals, notes = np.asarray(counts.sum(axis=0)).ravel(), []
+    if text.segment is None and text.tokenizer is None and has_no_spaces(vocabulary, totals.tolist()):
+        notes.append(
+            "much of the text is Chinese or Japanese, which have no spaces between words: `segment`, chinese or "
+            "japanese, cuts it into words."
+        )
+    if text.stop_words == "english" and text.vocabulary is None:
+        frequent = [vocabulary[place] for place in np.argsort(-totals, kind="stable")[:_FREQUENT].tolist()]
+        language = likely_language(frequent)
+        if language is not None:
+            notes.append(f"many frequent words are {language.title()}: `stop_words` {language} leaves them out.")
+    return notes
 
 
 def with_vocabulary(text: TextOptions, file: Path | None, encoding: str) -> TextOptions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -21,6 +21,7 @@ SEGMENTED = ("chinese", "japanese")
 """Languages written without spaces that text can be cut into words of."""
 
 _NO_SPACES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")  # kana, and Chinese characters
+_SIGNS = 8  # words that tell a language
 _PACKAGES = {"chinese": "rjieba", "japanese": "fugashi"}
 
 
@@ -40,6 +41,19 @@ def stop_words_of(language: str, token_pattern: str = r"(?u)\b\w\w+\b") -> froze
     words = lists.get_stop_words(language)
     pieces = re.compile(token_pattern)
     return frozenset(words) | {piece for word in words for piece in pieces.findall(word)}
+
+
+def likely_language(frequent: Sequence[str]) -> str | None:
+    """Return the language that some of a text's most frequent words are stop words of; None if there is no sign of one.
+
+    English text has two or three words among forty that are stop words elsewhere. Without the package of lists it is
+    not known.
+    """
+    if importlib.util.find_spec("stop_words") is None:
+        return None
+    found = {name: len(stop_words_of(name).intersection(frequent)) for name in LANGUAGES if name != "english"}
+    best = max(found, key=lambda name: found[name])
+    return best if found[best] >= _SIGNS else None
 
 
 def segmenter(language: str) -> Callable[[str], Sequence[str]]:
