@@ -22,6 +22,11 @@ def test_code_blocks_run(name, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out
 
 
+def test_the_code_about_convergence_runs(tmp_path, capsys):
+    run_code("\n".join(code_blocks("convergence.md")), tmp_path / "page.py")
+    assert " True 0.00" in capsys.readouterr().out
+
+
 def test_a_model_of_ones_own_is_less_than_a_hundred_lines():
     """From nothing to a fitted, saved, checked model: all blocks before the compiled kernel."""
     model, check, use, kernel = code_blocks("your_own_model.md")

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ssvi.adaptive import AdaptiveSchedule, Pace
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.batches.minibatches import minibatches
@@ -20,12 +21,14 @@ from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep, Part
 from ssvi.models.base import Model
+from ssvi.models.rearranging import Look
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import PowerSchedule, Schedule
 from ssvi.states import check_hyperparameters, check_state
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
 
+_LOOKED_AT = 1_000  # groups of a minibatch that are asked where something new is needed
 _LONGER = 1.2  # how many times as many steps, until a stream of unknown length counts as seen once more
 
 
@@ -48,6 +51,8 @@ class State:
     """What the model's priors of the next step follow from, for a model that learns it; see `Model.at`."""
     averages: Mapping[str, Array] = field(default_factory=dict)
     """The average of each block's lambda over the path, for a global step that keeps it; see `GlobalStep.averaging`."""
+    rates: Mapping[str, Array] = field(default_factory=dict)
+    """What the step size of the next step follows from, for a schedule that learns it; see `ssvi.adaptive`."""
 
     @property
     def estimate(self) -> Mapping[str, Array]:
@@ -55,14 +60,18 @@ class State:
         return self.averages if len(self.averages) else self.parameters
 
     def with_coordinates(self, block: str, more: Array) -> State:
-        """Return a state in which the distributions of a block have further coordinates, with the lambda given."""
+        """Return a state in which the distributions of a block have further coordinates, with the lambda given.
+
+        A schedule that learns begins anew.
+        """
 
         def longer(arrays: Mapping[str, Array]) -> dict[str, Array]:
             joined = {block: np.concatenate([arrays[block], more], axis=-1)} if block in arrays else {}
             return {**arrays, **joined}
 
         totals = {name: sums + more.sum(axis=-1) if name == block else sums for name, sums in self.totals.items()}
-        return replace(self, parameters=longer(self.parameters), totals=totals, averages=longer(self.averages))
+        parameters, averages = longer(self.parameters), longer(self.averages)
+        return replace(self, parameters=parameters, totals=totals, averages=averages, rates={})
 
     def complete(self) -> State:
         """Return the same state with arrays of its own, whatever the fit that it comes from does next."""
@@ -84,6 +93,8 @@ class Info:
     guarded: int
     """Coordinates of lambda kept from leaving the domain."""
     seconds: float
+    merged: int = 0
+    """Components that were copies of others after this step, and were merged; see `Model.rearrangement`."""
 
 
 class Path(Protocol):
@@ -138,6 +149,9 @@ class Problem(Steps):
     ----------
     population : int or None
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
+    rearranges : (float, float)
+        The sweeps between which components that are copies of each other are merged, after every sweep, and their
+        places are given to something new; (0, 0) for never. See `Model.rearrangement`.
     ramp : bool
         Let N_t grow with the documents seen over the first sweep, N_t = min(documents seen, N), instead of N_t = N.
     memory : float or None
@@ -151,10 +165,11 @@ class Problem(Steps):
     model: Model
     local_step: LocalStep
     global_step: GlobalStep
-    schedule: Schedule = field(default_factory=PowerSchedule)
+    schedule: Schedule | AdaptiveSchedule = field(default_factory=PowerSchedule)
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
+    rearranges: tuple[float, float] = (0.0, 0.0)
     memory: float | None = None
 
     def step(self, state: State, batch: Batch) -> tuple[State, Info]:
@@ -195,13 +210,12 @@ class Fit:
         self._model = problem.model.at(state.hyperparameters)
         self._hyperparameters = {**problem.model.hyperparameters(), **state.hyperparameters}
         self._priors = {name: block.prior for name, block in self._model.blocks().items()}
-        axes, rule = problem.local_step.partial_blocks, problem.global_step
         self._stores = {
-            name: make_store(
-                block, state.parameters[name], state.totals.get(name), axes.get(name), rule, state.averages.get(name)
-            )
-            for name, block in self._model.blocks().items()
+            name: self._store(name, state.parameters[name], state.totals.get(name), state.averages.get(name))
+            for name in self._model.blocks()
         }
+        shapes = {name: block.shape for name, block in self._model.blocks().items()}
+        self._pace = Pace(problem.schedule, state.rates, shapes)
         self._shown: tuple[Callable[[], Snapshot | None], ...] = ()
 
     def step(self, batch: Batch) -> Info:
@@ -209,8 +223,8 @@ class Fit:
         started = time.perf_counter()
         self._let_go()
         problem, number, seen = self._problem, self._number + 1, self._seen + len(batch)
-        step_size, weight = _pace(problem, number, len(batch))
-        clock = Clock(seen, problem.population)
+        step_size, weight = _remembering(problem, self._pace.step_size(number), number, len(batch))
+        clock, note = Clock(seen, problem.population), self._pace.watch(self._lam)
         rule = problem.global_step.at(clock)
         views = self._views(batch, rule, number)
         for name, view in views.items():
@@ -227,12 +241,17 @@ class Fit:
             guarded += store.advance(update, Statistics(result.eta_hat[name], scale))
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
+        note(number, step_size)
         learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, clock.sweeps))
-        if ends_sweep(number, self._seen, clock):
+        at_end = ends_sweep(number, self._seen, clock)
+        if at_end:
             learned |= self._model.learn_priors(lambda name: self._stores[name].lam())
         self._take(learned)
+        first, last = problem.rearranges
+        merged = self._rearrange(batch, number) if at_end and first <= clock.sweeps <= last else 0
         self._number, self._seen = number, seen
-        return Info(number, seen, step_size, represented, result.bound, guarded, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return Info(number, seen, step_size, represented, result.bound, guarded, seconds, merged)
 
     def _views(self, batch: Batch, rule: GlobalStep, number: int) -> dict[str, Array | Part]:
         """Return what the local step sees of each block."""
@@ -241,6 +260,31 @@ class Fit:
             name: store.view(rule, touched.get(name), derive_key(self._start.seed, "draw", name, number), each)
             for name, store in self._stores.items()
         }
+
+    def _store(self, name: str, lam: Array, totals: Array | None, average: Array | None) -> Store:
+        """Return what holds a block."""
+        axis, block = self._problem.local_step.partial_blocks.get(name), self._model.blocks()[name]
+        return make_store(block, lam, totals, axis, self._problem.global_step, average)
+
+    def _rearrange(self, batch: Batch, number: int) -> int:
+        """Merge components that are copies of each other, and let something new have their places; return how many."""
+        problem, sample = self._problem, batch.slice(0, min(len(batch), _LOOKED_AT))
+        averages = {name: average for name, store in self._stores.items() if (average := store.average()) is not None}
+        estimate = averages or {name: store.lam() for name, store in self._stores.items()}
+
+        def local() -> Mapping[str, Array]:
+            """Return what the local step finds at E_q[t]."""
+            views = {name: block.family.mean_stats(estimate[name]) for name, block in self._model.blocks().items()}
+            keys = derive_keys(derive_key(self._start.seed, "look", number), len(sample))
+            return problem.backend.map_local(problem.local_step, self._model, views, sample, keys)
+
+        change = self._model.rearrangement(estimate.__getitem__, Look(sample, local))
+        if change is None:
+            return 0
+        name, prior = change.block, self._priors[change.block]
+        average = change.applied(averages[name], prior) if averages else None
+        self._stores[name] = self._store(name, change.applied(self._stores[name].lam(), prior), None, average)
+        return len(change.pairs)
 
     def _take(self, learned: Mapping[str, Array]) -> None:
         """Take hyperparameters that the model has learned, and the priors that follow from them."""
@@ -259,7 +303,7 @@ class Fit:
         self._shown = tuple(weakref.ref(snapshot) for snapshot in snapshots)
         totals = {name: store.totals for name, store in self._stores.items() if store.totals is not None}
         numbers = (self._start.seed, self._number, self._seen)
-        return State(*numbers, snapshots[0], totals, self._hyperparameters, snapshots[1])
+        return State(*numbers, snapshots[0], totals, self._hyperparameters, snapshots[1], self._pace.memory)
 
     def end(self) -> State:
         """Return the present state, complete."""
@@ -270,6 +314,10 @@ class Fit:
     def _averaged(self) -> Mapping[str, Store]:
         """The stores that keep averages."""
         return self._stores if self._problem.global_step.averaging else {}
+
+    def _lam(self) -> dict[str, Array]:
+        """Return lambda of every block, as arrays that later steps leave alone."""
+        return {name: store.lam() for name, store in self._stores.items()}
 
     def _let_go(self) -> None:
         """Make the arrays of the last state if somebody has kept it: the fit is about to change what they are of."""
@@ -391,9 +439,9 @@ def _represented(problem: Problem, seen: int) -> float:
     return min(float(min(seen, problem.population) if problem.ramp else problem.population), most)
 
 
-def _pace(problem: Problem, number: int, size: int) -> tuple[float, float]:
+def _remembering(problem: Problem, step_size: float, number: int, size: int) -> tuple[float, float]:
     """Return rho of a step on so many documents, and what its lambda counts in the average over the path."""
-    step_size, rule = problem.schedule(number), problem.global_step
+    rule = problem.global_step
     if problem.memory is None:
         return step_size, rule.average_weight(number)
     steps = max(1, round(problem.memory / size))  # that the documents of a memory take

@@ -1,4 +1,7 @@
-"""Step sizes rho^(t) as plain callables of the step number t = 1, 2, ..."""
+"""Step sizes rho^(t) as plain callables of the step number t = 1, 2, ...
+
+Those that follow from the path of a fit are in `ssvi.adaptive`.
+"""
 
 from __future__ import annotations
 

@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from tests.cli.helpers import WORDS, run
 
 import ssvi
+from ssvi.cli import _say_warning, _with_options
 from ssvi.estimators.registry import estimators
 
 
@@ -145,3 +147,18 @@ def test_components_in_use_are_told(tmp_path):
 )
 def test_mistakes_in_options_of_a_fit(texts, tmp_path, refused, arguments, message):
     assert message in refused("fit", "lda", texts, "-o", tmp_path / "m.ssvi", *arguments)
+
+
+def test_a_fit_may_end_by_itself_and_one_that_has_not_converged_says_so(counts, tmp_path, capsys):
+    arguments = ["fit", "lda", counts, "-k", 3, "-o", tmp_path / "m.ssvi", "--jobs", 1, "--batch-size", 50, "--json"]
+    facts = json.loads(run(*arguments, "--passes", "auto").stdout)
+    assert facts["converged"]
+    assert facts["convergence"] < 0.01
+    short = json.loads(run(*arguments, "--passes", 2).stdout)
+    assert (short["converged"], short["convergence"]) == (False, None)
+    with pytest.warns(ConvergenceWarning) as caught:
+        run(*arguments, "--passes", 4, "--set", "convergence_tol=1e-9")
+    _say_warning(caught[0].message, ConvergenceWarning, "", 0)
+    assert capsys.readouterr().err.startswith("ssvi: this LatentDirichletAllocation has not converged: ")
+    assert "set `max_iter`" in str(caught[0].message)
+    assert _with_options("set `max_iter` to 5") == "set --passes to 5"

@@ -100,6 +100,10 @@ def test_what_an_update_refuses(model, later, counts, tmp_path, refused):
         "update", numbers, later, "-o", output, "--grow-vocabulary"
     )
     assert not output.exists()
+    text = tmp_path / "text.txt"
+    text.write_text("mine")
+    assert "is there already and is no model" in refused("update", model, later, "-o", text)
+    assert text.read_text() == "mine"
 
 
 def test_a_fit_with_seed_words_and_one_that_starts_from_its_model(texts, later, tmp_path, refused):

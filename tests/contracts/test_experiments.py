@@ -29,6 +29,7 @@ SMALL = {
     "digits": {
         "components": 8, "batch_size": 300, "iterations": 4, "passes": 2, "sweeps": 3, "kept": 2, "snapshots": 2,
     },
+    "convergence": {"topics": 4, "documents": 200, "test_documents": 30, "passes": 5},
     "hyperparameters": {
         "topics": 3, "words": 30, "documents": 60, "length": 20.0, "test_documents": 20, "passes": 2,
         "grid_alpha": (0.1,), "grid_eta": (0.1, 0.2), "corpus": ("0.1:0.1", "uneven 0.3:0.1"),
@@ -47,6 +48,8 @@ def small(request, corpus_file, monkeypatch, tmp_path):
     changes = {"algorithm": some, "seeds": 1, **SMALL[request.param]}
     if request.param.startswith("lda"):
         changes["corpus"] = corpus_file
+    if request.param == "convergence":
+        changes["corpus"] = (str(corpus_file),)
     return experiment, replace(quick, **changes)
 
 

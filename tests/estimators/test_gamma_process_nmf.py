@@ -187,7 +187,11 @@ BAD = [
     ({}, {"X": np.where(MASK, np.nan, COUNTS), "mask": MASK & False}, "NaN or infinity where the mask does not say"),
     ({}, {"X": np.ma.masked_array(COUNTS, MASK), "mask": MASK[:, :1]}, r"mask has shape \(200, 1\)"),
     ({"n_components": 1.5}, {"X": COUNTS}, "n_components must be an integer of 1 or more, not 1.5"),
-    ({"dictionary_shape": 0.0}, {"X": COUNTS}, "dictionary_shape must be a positive number, not 0.0"),
+    (
+        {"dictionary_shape": 0.0},
+        {"X": COUNTS},
+        'dictionary_shape must be a positive number, or "auto" to learn it, not 0.0',
+    ),
     ({"inverse_scale": np.inf}, {"X": COUNTS}, "inverse_scale must be a positive number"),
     ({"polish": -1}, {"X": COUNTS}, "polish must be an integer of 0 or more"),
     ({"local_step": "exact"}, {"X": COUNTS}, "local_step 'exact' is not known; the known ones are 'gibbs'"),

@@ -341,12 +341,15 @@ BAD_PARAMETERS = [
     ({"learning_decay": -0.5}, "learning_decay must be a number of 0 or more"),
     ({"learning_scale": 0}, "learning_scale must be a positive number"),
     ({"batch_size": 0}, "batch_size must be an integer of 1 or more"),
-    ({"max_iter": "many"}, "max_iter must be an integer of 1 or more, not 'many'"),
+    ({"max_iter": "many"}, "max_iter must be an integer of 1 or more, or 'auto', not 'many'"),
     ({"total_samples": 0}, "total_samples must be 1 or more"),
     ({"verbose": "loud"}, "verbose must be 'auto' or an integer"),
     ({"n_jobs": 0}, "n_jobs must be an integer but 0"),
     ({"n_jobs": "2"}, "n_jobs must be an integer but 0 .*, not '2'"),
-    ({"doc_topic_prior": "auto"}, "doc_topic_prior must be a positive number .* or 'symmetric' or 'asymmetric'"),
+    (
+        {"doc_topic_prior": "automatic"},
+        "doc_topic_prior must be a positive number .* or 'auto', 'symmetric' or 'asymmetric'",
+    ),
     ({"evaluate_every": 1.5}, "evaluate_every must be an integer"),
 ]
 

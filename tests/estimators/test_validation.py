@@ -157,7 +157,7 @@ class _Scored:
     ],
 )
 def test_when_a_fit_is_over(scores, over):
-    plan = Plan(10, 1, 10, False, MeanField(), PowerSchedule())
+    plan = Plan(10, 1, 10, 10, False, MeanField(), PowerSchedule())
     assert Validation(_Scored(scores), None, plan)._is_over() is over
 
 

@@ -51,6 +51,13 @@ class TestNewWords:
         with pytest.raises(ValueError, match="X has 60 columns, and the model was fitted to 40: only partial_fit adds"):
             model.transform(COUNTS)
 
+    @pytest.mark.parametrize("other", [{"n_components": 5}, {"topic_word_prior": 0.3}, {"doc_topic_prior": 0.5}])
+    def test_new_words_are_no_way_around_what_cannot_change(self, other):
+        model = _growing().partial_fit(COUNTS[:200, :40]).set_params(**other)
+        with pytest.raises(ValueError, match=f"{next(iter(other))}.* changed since this model was fitted"):
+            model.partial_fit(COUNTS)
+        assert (model.n_features_in_, model.components_.shape) == (40, (4, 40))
+
     def test_columns_are_matched_by_their_names(self):
         shuffled = NAMES[30:] + NAMES[10:20]
         model = _growing().partial_fit(FRAME.iloc[:200, :40]).partial_fit(FRAME.loc[200:, shuffled])
@@ -233,8 +240,9 @@ class TestSeededTopics:
         model = _growing(topic_word_prior=eta[:40]).partial_fit(COUNTS[:, :40])
         with pytest.raises(ValueError, match=r"topic_word_prior has the shape \(40,\), and there are 4 topics and 60"):
             model.partial_fit(COUNTS)
-        with pytest.raises(ValueError, match="changed for words that the model knows: only those of new words can"):
-            model.set_params(topic_word_prior=eta[::-1]).partial_fit(COUNTS)
+        for other in (eta[::-1], 0.1):
+            with pytest.raises(ValueError, match="topic_word_prior changed since this model was fitted"):
+                model.set_params(topic_word_prior=other).partial_fit(COUNTS)
         assert model.n_features_in_ == 40
         model.set_params(topic_word_prior=eta).partial_fit(COUNTS)
         np.testing.assert_array_equal(model.topic_word_prior_, eta)
@@ -253,6 +261,13 @@ class TestSeededTopics:
     def test_seeds_that_will_not_do(self, seeds, message):
         with pytest.raises(ValueError, match=message):
             _lda(seed_words=seeds).fit(FRAME)
+
+    def test_an_eta_that_is_learned_is_one_for_all_words(self):
+        with pytest.raises(ValueError, match="learns one number, and seed_words give many"):
+            _lda(seed_words={0: ["w1"]}, topic_word_prior="auto").fit(FRAME)
+        model = _growing(topic_word_prior="auto").partial_fit(FRAME.iloc[:, :40]).partial_fit(FRAME)
+        assert model.components_.shape == (4, 60)
+        assert model.topic_word_prior_ != 0.25  # where it began
 
     def test_words_need_names(self):
         with pytest.raises(ValueError, match="seed_words has the word 'w1', and the columns have no names"):

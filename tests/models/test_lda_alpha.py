@@ -7,11 +7,12 @@ from scipy import special
 from ssvi import engine, files
 from ssvi.backends.threads import Threads
 from ssvi.global_steps.ssvi import Ssvi
+from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField
 from ssvi.local_steps.lda.tokens import TABLE_UNIT, count_tables
-from ssvi.models.lda import LDA
+from ssvi.models.lda import LDA, starting_alpha, usual_alpha
 from ssvi.numerics.random import derive_keys
 from ssvi.schedules import PowerSchedule
 
@@ -42,7 +43,7 @@ def test_tables_are_differences_of_digamma(dtype):
 def test_both_samplers_count_the_tables_of_their_last_sweep(kernel):
     """With one sweep kept, and one document a shard, tables follow from the tallies."""
     alpha = np.array([0.2, 0.5, 0.1, 0.9])
-    documents, model = _documents(alpha, 40), LDA(60, alpha, 0.1, "shape")
+    documents, model = _documents(alpha, 40), LDA(60, alpha, 0.1, "asymmetric")
     step, view = Gibbs(6, 1, kernel=kernel), {"topics": np.log(BETA)}
     expected = np.zeros(5)
     for d in range(40):
@@ -72,21 +73,20 @@ def test_maximum_likelihood_recovers_alpha(alpha, rule, step):
     np.testing.assert_allclose(model.alpha, alpha, rtol=0.15 if step.name == "gibbs" else 0.35)
 
 
-def test_the_shape_is_learned_half_way_and_the_sum_is_kept():
-    alpha = np.array([0.05, 0.1, 0.4, 1.0])
-    documents, model = _documents(alpha, 1_000), LDA(60, np.full(4, 0.25), 0.1, "shape")
-    for number in range(20):
-        keys = derive_keys(number, len(documents))
-        result = Threads(2).map_reduce(Gibbs(), model, {"topics": np.log(BETA)}, documents, keys, want_local=False)
-        model = model.at(model.learn({}, result, 0.5))
-    np.testing.assert_allclose(model.alpha.sum(), 1.0)
-    assert np.all(np.diff(model.alpha) > 0)
-    assert model.alpha.min() > 0.5 * 0.25
+def test_auto_goes_half_way_and_late():
+    """The mean is the geometric one of the usual and the most probable alpha, the shape half way from equal weights."""
+    tables = LocalResult({"tables": np.array([1.0, 2.0, 3.0, 2.0, 10.0])})  # the most probable: 0.1, 0.2, 0.3, 0.2
+    model = LDA(60, np.full(4, 0.25), 0.1, "auto")
+    np.testing.assert_array_equal(model.learn({}, tables, 1.0, 5.0)["alpha"], model.alpha)
+    mean = np.sqrt(0.2 * usual_alpha(4))
+    np.testing.assert_allclose(model.learn({}, tables, 1.0, 5.1)["alpha"], mean * np.array([0.75, 1.0, 1.25, 1.0]))
+    half_way = 0.5 * (0.25 + mean * np.array([0.75, 1.0, 1.25, 1.0]))
+    np.testing.assert_allclose(model.learn({}, tables, 0.5, 5.1)["alpha"], half_way)
 
 
 @pytest.mark.parametrize("step", [Gibbs(), Cvb0(), MeanField()], ids=lambda step: step.name)
 def test_a_fit_that_learns_alpha_goes_on_bit_for_bit_and_on_any_number_of_threads(step, tmp_path, many_tasks):
-    documents, model = _documents(np.array([0.2, 0.2, 0.5, 0.1]), 200), LDA(60, np.full(4, 0.2), 0.1, "shape")
+    documents, model = _documents(np.array([0.2, 0.2, 0.5, 0.1]), 200), LDA(60, np.full(4, 0.2), 0.1, "asymmetric")
     ends = []
     for n_jobs in (1, 3):
         with Threads(n_jobs) as backend:
@@ -99,3 +99,9 @@ def test_a_fit_that_learns_alpha_goes_on_bit_for_bit_and_on_any_number_of_thread
         np.testing.assert_array_equal(ends[0].hyperparameters["alpha"], other.hyperparameters["alpha"])
         np.testing.assert_array_equal(ends[0].parameters["topics"], other.parameters["topics"])
     assert not np.allclose(ends[0].hyperparameters["alpha"], 0.2)
+
+
+def test_an_alpha_that_is_to_be_the_most_probable_starts_high():
+    assert starting_alpha(10, None) == starting_alpha(10, "auto") == usual_alpha(10)
+    assert starting_alpha(10, "symmetric") == starting_alpha(10, "asymmetric") == 1.0
+    assert starting_alpha(10_000, "symmetric") == usual_alpha(10_000) > 1e-3

@@ -82,6 +82,11 @@ class WrongDivergence(Gamma):
         return 1.01 * super().negative_divergence(lam, prior)
 
 
+class WrongDistance(Gamma):
+    def distance(self, lam, other):
+        return 2.0 * super().distance(lam, other)
+
+
 class RowsLeak(Dirichlet):
     def mean_stats(self, lam):
         return super().mean_stats(lam) + 1e-9 * lam.reshape(-1, lam.shape[-1])[:1].sum() * (lam.ndim > 2)
@@ -117,6 +122,7 @@ class Underflows(Gamma):
         (DomainTakesInfinity, "in_domain says yes although .* inf"),
         (ForgetsTheRamp, r"corrected is not x \+ k \(V x - x\)"),
         (WrongDivergence, "negative_divergence is not"),
+        (WrongDistance, "distance is not the mean of KL"),
         (RowsLeak, "mean_stats of rows with two leading axes differs"),
         (WritesIntoLambda, "writes into its arguments"),
         (Underflows, "not finite a millionth of the way from the boundary"),

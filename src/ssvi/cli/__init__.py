@@ -75,7 +75,7 @@ def _prepare_streams() -> None:
 
 def _say_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """Say a warning as commands say things, without the place in the code that it comes from."""
-    sys.stderr.write(f"ssvi: {' '.join(str(message).split())}\n")
+    sys.stderr.write(f"ssvi: {with_options(' '.join(str(message).split()))}\n")
 
 
 def _leave_quietly() -> NoReturn:
@@ -91,6 +91,7 @@ def _leave_quietly() -> NoReturn:
 
 def with_options(sentence: str) -> str:
     """Return a sentence of the library with the names of options where it has names of arguments."""
+    sentence = sentence.replace("`max_iter`", "--passes")
     return re.sub(rf"`({_ARGUMENTS})`", lambda found: "--" + found[1].replace("_", "-"), sentence)
 
 

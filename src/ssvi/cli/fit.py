@@ -46,7 +46,7 @@ def fit(
     ] = None,
     global_step: parameters.GlobalStepName = None,
     local_step: parameters.LocalStepName = None,
-    passes: Annotated[int | None, typer.Option(min=1, help="Passes over the data.")] = None,
+    passes: parameters.Passes = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
@@ -80,7 +80,7 @@ def fit(
     if begin is not None and components is None:
         estimator.set_params(n_components=begin.components_in_use())
     inputs.check_output(output, *source, reading.vocabulary, start, seed_words)
-    _check_model(output)
+    check_model(output)
     _check_folder(checkpoint, resume=resume)
     silent = quiet or as_json
     reading = reading.at(source)
@@ -142,7 +142,7 @@ def _save(estimator: Any, corpus: Any, output: Path) -> None:
     estimator.save(output)
 
 
-def _check_model(output: Path) -> None:
+def check_model(output: Path) -> None:
     """Refuse to replace anything but a model."""
     if output.is_file():
         try:

@@ -66,6 +66,21 @@ LocalStepName = Annotated[
 ]
 
 
+def _passes(text: str) -> int | str:
+    """Return how many passes a text stands for."""
+    if text == "auto" or (text.isdecimal() and int(text) >= 1):
+        return text if text == "auto" else int(text)
+    raise typer.BadParameter(f"{text!r} is neither a whole number of 1 or more nor auto.")
+
+
+Passes = Annotated[
+    Any,
+    typer.Option(
+        parser=_passes, metavar="<int|auto>", help="Passes over the data; auto goes on until the fit has converged."
+    ),
+]
+
+
 def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
     """Return the estimator of a model with parameters of which those that are None are left as they are.
 

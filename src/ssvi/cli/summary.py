@@ -64,6 +64,8 @@ def summarize(
         "steps": estimator.n_batch_iter_,
         "seconds": round(seconds, 3),
         "held_out_score": score,
+        "converged": estimator.converged_,
+        "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
         "read": _read(corpus),
         "trend": trend([value for _, value in getattr(estimator, "scores_", [])], estimator.n_iter_),
         "quality": quality(estimator, corpus),
@@ -167,7 +169,7 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     rest = {
         "read": _read_line(facts["read"]),
         "text": ", ".join(facts["read"]["cleaning"] or []),
-        "score": _score_line(facts["trend"]),
+        "score": _score_line(facts["trend"]) + ("; the fit has converged" if facts["converged"] else ""),
         estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
         "next": "; ".join(facts["next"]),
     }

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from ssvi.cli import inputs
+from ssvi.cli.fit import check_model
 from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
 from ssvi.cli.use import ModelFile, read_over
 from ssvi.files.models import vocabulary_of
@@ -48,6 +49,7 @@ def update(
     Example: ssvi update topics.ssvi june.jsonl --output topics.ssvi --memory 100000 --grow-vocabulary
     """
     inputs.check_output(output, *source, vocabulary)
+    check_model(output)
     estimator = inputs.load_model(model)
     given = {"grow_vocabulary": grow, "memory": memory, "batch_size": batch_size, "n_jobs": jobs}
     given = {name: value for name, value in given.items() if value is not None}

@@ -7,15 +7,18 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
 from ssvi import engine
+from ssvi.adaptive import AdaptiveSchedule
 from ssvi.backends.base import Backend
 from ssvi.engine import Callback, Info, Problem, State
 from ssvi.estimators.choices import check_same, make_backend, make_seed
+from ssvi.estimators.convergence import Convergence, warn_unless_converged
 from ssvi.estimators.parameters import Attribute
 from ssvi.estimators.plan import LoopParameters, Plan
 from ssvi.estimators.scikit_learn_callbacks import CallbackSupportMixin, Given, fit_tasks
@@ -39,6 +42,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     random_state_: int
     n_iter_: int
     bound_: float
+    convergence_: float
     converged_: bool
     _state: State
     _ended: bool
@@ -58,6 +62,19 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
             "The scores of validation rows as the fit went on, if there were any.",
         ),
         ("n_iter_, n_batch_iter_", "int", "Passes over the data begun, and steps taken."),
+        (
+            "convergence_",
+            "float",
+            """How far q has moved in the last pass of `fit` (in the last fiftieth of a fit of more than a hundred), in
+            nats for each observed unit: the symmetrised Kullback-Leibler divergence of the averaged path
+            (docs/convergence.md). NaN where that was not measured: after `partial_fit`, two passes or fewer, or a fit
+            that something else has ended.""",
+        ),
+        (
+            "converged_",
+            "bool",
+            "Whether `convergence_` is below `convergence_tol`, or coordinate ascent has ended by its own tolerance.",
+        ),
         ("random_state_", "int", "The seed that was used."),
         (
             "n_features_in_, feature_names_in_",
@@ -77,12 +94,13 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         "history_",
         "n_iter_",
         "bound_",
+        "convergence_",
         "converged_",
         "_state",
         "_n_distinct",
     )
     """What a fit leaves behind, and a model file holds. Subclasses add their own."""
-    passing_attributes: ClassVar[tuple[str, ...]] = ("_best_state", "_ended")
+    passing_attributes: ClassVar[tuple[str, ...]] = ("_best_state", "_ended", "_last_look")
     """What there is only while a fit is under way, and a checkpoint holds too."""
 
     @abstractmethod
@@ -127,7 +145,8 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
 
     def _start(self, data: Any, start: Any = None) -> None:
         """Set the state before the first step, from what another model has found if it is given; the seed is chosen."""
-        self.history_, self.scores_, self._n_distinct, self.converged_ = [], [], 0, False
+        self.history_, self.scores_, self._n_distinct = [], [], 0
+        self.convergence_, self.converged_ = float("nan"), False
         self._state = engine.init(self._model(), self.random_state_, data)
         if start is not None:
             self._begin_from(start, data)
@@ -157,20 +176,29 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
                 self._n_distinct = len(data)
             plan = self._plan(len(data))
             scored = [] if held_out is None else [Validation(self, held_out, plan)]
+            watching: list[Callback] = [
+                *scored,
+                Convergence(self, plan, self._observed(data)),
+                *self._monitors(data, plan),
+            ]
             with fit_tasks(self, given, plan) as told:
-                self._loop(data, plan, [*scored, *self._monitors(data, plan)], keepers, told)
-                whole_fit = self._ended or self._state.step == plan.total
+                self._loop(data, plan, watching, keepers, told)
+                took_all = self._state.step == plan.total
+                whole_fit = self._ended or took_all
                 if whole_fit:  # and no callback, of the user or of scikit-learn, has stopped it
                     for keeper in keepers:
                         keeper.keep_end(self._state)
                 for validation in scored:
                     validation.end()
                 del self._ended
+                self.__dict__.pop("_last_look", None)
                 self.n_iter_ = -(-self._state.step // plan.steps_per_pass)
                 self.bound_ = self._bound(data)
                 if whole_fit and self._finish(data):
                     for validation in scored:
                         validation.note(self._state)
+        if took_all and not self.early_stopping:
+            warn_unless_converged(self, plan)
 
     def _loop(
         self,
@@ -184,8 +212,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         settling = [self._settling()] if plan.ascent and self._settled is not None else []
         with self._open_backend() as backend, Progress(plan.total, self.name) as progress:
             watching = self._callbacks(progress, self._watch([*monitors, *settling]))
+            local_step = self._fit_step(data, plan)
+            problem = self._problem(local_step, plan.global_step, plan.schedule, len(data), backend)
             self._state = engine.run(
-                self._problem(self._fit_step(data, plan), plan.global_step, plan.schedule, len(data), backend),
+                replace(problem, rearranges=self._rearranges(plan)),
                 self._state,
                 data,
                 sweeps=0 if self._ended else plan.passes,
@@ -200,6 +230,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     @abstractmethod
     def _stream_step(self, data: Any) -> LocalStep:
         """Return the local step of `partial_fit`."""
+
+    def _rearranges(self, plan: Plan) -> tuple[float, float]:
+        """Return the sweeps between which a fit merges components that are copies of each other."""
+        return 0.0, 0.0
 
     def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
         """Return what else watches a fit, and may end it."""
@@ -255,8 +289,9 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
             nonlocal last
             pairs = [(last[name], lam) for name, lam in state.parameters.items()]
             last = state.parameters
-            self.converged_ = all(np.abs(new - old).mean() < limit * np.abs(new).mean() for old, new in pairs)
-            return self.converged_
+            is_settled = all(np.abs(new - old).mean() < limit * np.abs(new).mean() for old, new in pairs)
+            self.converged_ = self.converged_ or is_settled
+            return is_settled
 
         return settled
 
@@ -268,6 +303,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
             self._start(data, start)
         check_same(self._wanted(), self._fixed)
         self.history_ = list(self.history_)
+        self.convergence_, self.converged_ = float("nan"), False  # those of an earlier fit say nothing of what follows
         size = self._streamed_size()
         starts = range(0, len(data), size)
         batches: Iterable[Batch] = (data.slice(start, min(start + size, len(data))) for start in starts)
@@ -276,7 +312,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         self._n_distinct += len(data)
         population = self.total_samples or (None if streaming else self._n_distinct)
         with self._open_backend() as backend, Progress(self._state.step + len(starts), self.name) as progress:
-            step, rule, schedule = self._stream_step(data), self._global_step(), self._schedule(size)
+            step, rule, schedule = self._stream_step(data), self._global_step(), self._schedule(streamed=True)
             problem = self._problem(step, rule, schedule, population, backend, self.memory)
             self._state = engine.follow(problem, self._state, batches, self._callbacks(progress))
         passes = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))
@@ -287,7 +323,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         self,
         local_step: LocalStep,
         global_step: GlobalStep,
-        schedule: Schedule,
+        schedule: Schedule | AdaptiveSchedule,
         population: float | None,
         backend: Backend,
         memory: float | None = None,
@@ -325,3 +361,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     def _units(self, data: Any) -> float:
         """Return by how many observed units a row counts, on average, in figures per unit."""
         return 1.0
+
+    def _observed(self, data: Any) -> float:
+        """Return the number of observed units by which `convergence_` counts."""
+        return len(data) * self._units(data)

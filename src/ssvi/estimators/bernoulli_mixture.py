@@ -81,11 +81,12 @@ class BernoulliMixture(MixtureEstimator):
         intervals have the truth more often than those of the others, and it takes about twice as long as "ssvi_a". By
         minibatches "auto" is "ssvi_a", which predicts better there.""",
     )
-    max_iter: int | None = changed(
+    max_iter: int | str | None = changed(
         MixtureEstimator,
         "max_iter",
         default=None,
-        words="Passes over the data; by default 1,500 where every step sees all rows, else 20.",
+        words="""Passes over the data; by default 1,500 where every step sees all rows, else 20.
+        "auto" goes on until the fit has converged, for ten times as many at most.""",
     )
     snapshots: int = parameter(
         default=0,
@@ -197,7 +198,9 @@ class BernoulliMixture(MixtureEstimator):
 
     def _snapshot_steps(self, plan: Plan) -> set[int]:
         """Return the steps after which estimates are kept, apart from each other, if any are wanted."""
-        return snapshot_steps(plan.total, self.snapshots) if self.snapshots and plan.global_step.stochastic else set()
+        if not self.snapshots or not plan.global_step.stochastic:
+            return set()
+        return snapshot_steps(plan.planned * plan.steps_per_pass, self.snapshots)
 
     def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
         wanted = self._snapshot_steps(plan)

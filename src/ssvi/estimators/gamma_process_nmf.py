@@ -114,11 +114,12 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         kind='{"gibbs", "mean_field"} or LocalStep',
         words="How each frame's activations are found: drawn, or by coordinate ascent.",
     )
-    max_iter: int | None = changed(
+    max_iter: int | str | None = changed(
         OpenEndedEstimator,
         "max_iter",
         default=None,
-        words="Passes over the data; by default 500 where every step sees all rows, else 20.",
+        words="""Passes over the data; by default 500 where every step sees all rows, else 20. "auto" goes on until the
+        fit has converged, for ten times as many at most.""",
     )
     merge: float | None = parameter(
         default=0.9,
@@ -329,6 +330,9 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         views = model.statistics(self.weights_, self.components_)
         with self._open_backend() as backend:
             return backend.map_reduce(_THOROUGH, model, views, frames, derive_keys(0, len(frames)))
+
+    def _observed(self, data: Frames) -> float:
+        return float(data.n_known)
 
     def _fit_step(self, data: Frames, plan: Plan) -> LocalStep:
         return self._local_step(data)

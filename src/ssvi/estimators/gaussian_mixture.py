@@ -123,11 +123,12 @@ class GaussianMixture(MixtureEstimator):
         words="""A draw of each row's component and missing entries, or their probabilities and moments. "auto" is
         "gibbs" with "ssvi_a", where draws help out of poor optima, and "exact" with all others.""",
     )
-    max_iter: int | None = changed(
+    max_iter: int | str | None = changed(
         MixtureEstimator,
         "max_iter",
         default=None,
-        words="Passes over the data; by default 500 where every step sees all rows, else 20.",
+        words="""Passes over the data; by default 500 where every step sees all rows, else 20. "auto" goes on until the
+        fit has converged, for ten times as many at most.""",
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 500)

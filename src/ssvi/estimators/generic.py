@@ -36,11 +36,12 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
     `ComponentsMixin` as well.
     """
 
-    max_iter: int | None = changed(
+    max_iter: int | str | None = changed(
         StochasticEstimator,
         "max_iter",
         default=None,
-        words="Passes over the data in `fit`; by default 100 where every step sees all rows, else 20.",
+        words="""Passes over the data in `fit`; by default 100 where every step sees all rows, else 20.
+        "auto" goes on until the fit has converged, for ten times as many at most.""",
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import is_auto, is_integer, require, require_count, require_not_negative
+from ssvi.checks import is_auto, is_integer, require, require_count, require_flag, require_not_negative
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import (
@@ -29,14 +30,25 @@ from ssvi.estimators.words import Start, WordsEstimator
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
-from ssvi.models.lda import ALPHA_RULES, LARGEST_ALPHA, LDA, SMALLEST_ALPHA, is_usable_alpha, usual_alpha
+from ssvi.models.lda import (
+    ALPHA_RULES,
+    LARGEST_ALPHA,
+    LDA,
+    SMALLEST_ALPHA,
+    is_usable_alpha,
+    starting_alpha,
+)
 from ssvi.numerics.random import derive_key
+from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 _TRANSFORM_SWEEPS = 30
-_LARGE_MINIBATCH = 2_000  # documents from which on steps may be larger, since they are less noisy
+_AVERAGING, _WARM_SWEEPS = 7.0, 1.0  # of SSVI by name: docs/experiments/lda.md
+_REARRANGING = (0.25, 0.75)  # of a fit: topics are distinct by then, and what is new has time to become one
+_LARGE_MINIBATCH = 2_000  # documents
 
 
 @with_parameters
@@ -88,10 +100,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         default=None,
         kind='float, array of K floats, {"auto", "symmetric", "asymmetric"}, optional',
         words="""alpha, the Dirichlet prior of a document's topic weights. By default ("auto") it begins as
-        (K / 50)^-0.5 / 10, which is 0.1 for 50 topics, and from the sixth pass on goes half way to what the documents
-        say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each other, and
-        predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood from the
-        first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
+        (K / 50)^-0.5 / 10, which is 0.1 for 50 topics, and from the fourth pass on goes part of the way to what the
+        documents say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each
+        other, and predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood
+        from the first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
     )
     topic_word_prior: float | str | Sequence[float] | npt.NDArray[Any] | None = parameter(
         default=None,
@@ -119,15 +131,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         StochasticEstimator,
         "learning_decay",
         default=None,
-        words="""kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.5 for
-        minibatches of 2,000 documents or more, whose steps are less noisy, and 0.6 for smaller ones.""",
+        words="""kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.5, and in
+        `partial_fit` 0.6.""",
     )
     learning_offset: float | None = changed(
         StochasticEstimator,
         "learning_offset",
-        default=10.0,
-        words="tau of the step size.",
-        kind="float",
+        default=None,
+        words="tau of the step size. By default 1, and in `partial_fit` 10.",
     )
     learning_scale: float | None = changed(
         StochasticEstimator,
@@ -136,13 +147,21 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         words="s of the step size.",
         kind="float",
     )
-    max_iter: int | None = changed(StochasticEstimator, "max_iter", default=10, kind="int")
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=20, kind='int or "auto"')
     batch_size: int | None = changed(
         StochasticEstimator,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a twentieth of the data, at least 128 and at most 4,000; in
+        words="""Documents in a minibatch. By default a tenth of the data, at least 128 and at most 4,000; in
         `partial_fit` 1,000.""",
+    )
+    merge_copies: bool = parameter(
+        default=True,
+        kind="bool",
+        words="""Merge topics that have become copies of each other (a cosine above 0.9), after every pass from a
+        quarter to three quarters of `fit`; what documents have and no topic explains takes the places that become
+        free. `history_` says when that was, and a warning if copies remain.""",
+        check=require_flag,
     )
     evaluate_every: int = parameter(
         default=-1,
@@ -179,6 +198,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     )
 
     _largest_batch: ClassVar[int] = 4_000
+    _batches_of_data: ClassVar[int] = 10
+    _online_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 1.0)
     _learned: str | None = None  # how alpha is learned; files of earlier versions do not say
     _learns_eta: bool = False
 
@@ -376,8 +397,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _alpha(self) -> Array:
         """Return alpha for each topic, or the start of one that is learned."""
-        is_given = self.doc_topic_prior is not None and self._alpha_rule() is None
-        given = self.doc_topic_prior if is_given else usual_alpha(self.n_components)
+        rule = self._alpha_rule()
+        given = self.doc_topic_prior if rule is None else starting_alpha(self.n_components, rule)
         try:
             alpha = np.array(given, dtype=float)
         except (TypeError, ValueError):
@@ -426,9 +447,16 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             "topic_word_prior": "auto" if self._learns_eta else self.topic_word_prior_,
         }
 
-    def _decay_for(self, rows: int) -> float | None:
-        usual = 0.5 if rows >= _LARGE_MINIBATCH else 0.6
-        return usual if self.learning_decay is None else self.learning_decay
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        """Return the global step; SSVI by name averages, and by minibatches begins as MAP."""
+        step = super()._global_step(whole_steps)
+        if not isinstance(step, Ssvi) or isinstance(self.global_step, GlobalStep):
+            return step
+        return replace(step, averaging=_AVERAGING, warm_sweeps=0.0 if whole_steps else _WARM_SWEEPS)
+
+    def _rearranges(self, plan: Plan) -> tuple[float, float]:
+        first, last = _REARRANGING
+        return (first * plan.passes, last * plan.passes) if self.merge_copies else (0.0, 0.0)
 
     def _sampling(self, rows: int) -> dict[str, int]:
         """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""

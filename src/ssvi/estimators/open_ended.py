@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ssvi.checks import is_auto, positive_or_auto, require, require_count, require_not_negative
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.components import ComponentsMixin
-from ssvi.estimators.parameters import Attribute, parameter, with_parameters
+from ssvi.estimators.parameters import Attribute, changed, parameter, with_parameters
 from ssvi.models.base import is_active
 from ssvi.typing import Array
 
@@ -43,6 +43,11 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
         mean.""",
         check=require_not_negative,
     )
+    convergence_tol: float = changed(
+        StochasticEstimator,
+        "convergence_tol",
+        default=0.001,
+    )
     active_share: float = parameter(
         default=1e-3,
         kind="float",
@@ -53,7 +58,6 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
     shared_attributes: ClassVar[tuple[Attribute, ...]] = (
         ("n_active_", "int", "How many components are active; see `active_share`."),
         ("weight_concentration_prior_", "float", "alpha, as it was given or learned."),
-        ("converged_", "bool", "Whether `tol` ended the fit, or a polish after it."),
         (
             "bound_",
             "float",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ssvi.adaptive import AdaptiveSchedule, SignalShare
 from ssvi.backends.base import Backend
 from ssvi.checks import (
     is_integer,
@@ -30,6 +31,8 @@ from ssvi.schedules import ConstantSchedule, PowerSchedule, Schedule, whole_step
 _SMALLEST_BATCH = 128
 _STREAMED_BATCH = 1_000  # of `partial_fit`
 _WHOLE_BATCH = 2_000  # "auto" takes no more rows than these at once
+_LONGEST = 10  # a fit that ends by itself has at most so many times the usual passes
+_MOST_LOOKS = 50  # in a fit of more passes than that, which are then short ones
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,9 @@ class Plan:
     Attributes
     ----------
     rows, batch_size, passes : int
-        How many there are, how many a step sees, and how often each is seen.
+        How many there are, how many a step sees, and how often each is seen at most.
+    planned : int
+        The passes that step sizes are made for: `passes`, unless the fit ends by itself.
     whole : bool
         Whether every step sees all rows.
 
@@ -48,9 +53,10 @@ class Plan:
     rows: int
     batch_size: int
     passes: int
+    planned: int
     whole: bool
     global_step: GlobalStep
-    schedule: Schedule
+    schedule: Schedule | AdaptiveSchedule
 
     @property
     def steps_per_pass(self) -> int:
@@ -63,6 +69,16 @@ class Plan:
         return self.passes * self.steps_per_pass
 
     @property
+    def ends_itself(self) -> bool:
+        """Whether the fit goes on until it has converged."""
+        return self.passes > self.planned
+
+    @property
+    def look(self) -> int:
+        """How many steps there are between two looks at a fit: a pass, or several where there are many."""
+        return self.steps_per_pass * max(1, self.planned // _MOST_LOOKS)
+
+    @property
     def ascent(self) -> bool:
         """Whether this is coordinate ascent: whole steps over all rows, and nothing drawn."""
         return self.whole and not self.global_step.stochastic
@@ -70,9 +86,10 @@ class Plan:
     @property
     def first_average(self) -> int:
         """The first step that does not replace lambda: before it a fit that draws is one draw after another."""
-        if self.ascent:
+        schedule = self.schedule
+        if self.ascent or isinstance(schedule, AdaptiveSchedule):
             return 1
-        return next((step for step in range(1, self.total + 1) if self.schedule(step) < 1.0), self.total + 1)
+        return next((step for step in range(1, self.total + 1) if schedule(step) < 1.0), self.total + 1)
 
 
 @with_parameters
@@ -96,6 +113,14 @@ class LoopParameters(BaseEstimator):
         rows, or up to `batch_size` if that is set. In batch mode with a `global_step` that draws nothing the step
         size is 1 (coordinate ascent).""",
         check=lambda name, value: require_one_of(name, value, ("auto", "online", "batch")),
+    )
+    learning_rate: str | Schedule | AdaptiveSchedule = parameter(
+        default="power",
+        kind='{"power", "adaptive"} or a schedule',
+        words="""Where step sizes come from: from the three parameters below, or ("adaptive") from how much the steps
+        of late agree, Ranganath and others' rule, which needs none of them and takes about twice the memory. In
+        `ssvi.schedules` and `ssvi.adaptive` there are more.""",
+        check=lambda name, value: _check_rate(name, value),
     )
     learning_decay: float | None = parameter(
         default=None,
@@ -122,11 +147,19 @@ class LoopParameters(BaseEstimator):
         kind="bool",
         words="Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.",
     )
-    max_iter: int | None = parameter(
+    max_iter: int | str | None = parameter(
         default=None,
-        kind="int, optional",
-        words="Passes over the data in `fit`.",
-        check=optional_count,
+        kind='int, "auto", optional',
+        words="""Passes over the data in `fit`. "auto" goes on until the fit has converged, for ten times the usual
+        passes at most; see `convergence_tol`.""",
+        check=lambda name, value: _check_passes(name, value),
+    )
+    convergence_tol: float = parameter(
+        default=0.01,
+        kind="float",
+        words="""A fit has converged when q moves by less than this in a pass, in nats for each observed unit: see
+        `convergence_`.""",
+        check=require_positive,
     )
     batch_size: int | None = parameter(
         default=None,
@@ -208,6 +241,10 @@ class LoopParameters(BaseEstimator):
 
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule()
     """The steps by minibatches, for those of the learning parameters that are None."""
+    _stream_schedule: ClassVar[PowerSchedule] = PowerSchedule()
+    """The same in `partial_fit`, which may see each row once."""
+    _batches_of_data: ClassVar[int] = 20
+    """How many minibatches of `fit` the data makes by default, unless they would be too small or too large."""
     _largest_batch: ClassVar[int] = 1_000
     """The most rows that a minibatch of `fit` has by default."""
     _default_passes: ClassVar[tuple[int, int]] = (10, 10)
@@ -226,7 +263,7 @@ class LoopParameters(BaseEstimator):
         """Return the number of documents in a minibatch of `fit`."""
         if self._is_batch(n):
             return n
-        return self.batch_size or min(max(n // 20, _SMALLEST_BATCH), self._largest_batch)
+        return self.batch_size or min(max(n // self._batches_of_data, _SMALLEST_BATCH), self._largest_batch)
 
     def _streamed_size(self) -> int:
         """Return the number of rows in a minibatch of `partial_fit`."""
@@ -238,15 +275,17 @@ class LoopParameters(BaseEstimator):
 
     def _plan(self, n: int) -> Plan:
         """Return how `fit` goes over n rows."""
-        whole, passes, batch_size = self._is_batch(n), self._passes_for(n), self._batch_size_for(n)
-        global_step = self._global_step(passes if whole else None)
+        whole, planned, batch_size = self._is_batch(n), self._planned_passes(n), self._batch_size_for(n)
+        global_step = self._global_step(planned if whole else None)
         ascent = whole and not global_step.stochastic
-        schedule = ConstantSchedule() if ascent else self._schedule(batch_size, passes if whole else None)
-        return Plan(n, batch_size, passes, whole, global_step, schedule)
+        schedule = ConstantSchedule() if ascent else self._schedule(planned if whole else None)
+        passes = planned * (_LONGEST if self.max_iter == "auto" else 1)
+        return Plan(n, batch_size, passes, planned, whole, global_step, schedule)
 
-    def _passes_for(self, n: int) -> int:
-        """Return how often `fit` goes over n rows."""
-        return self.max_iter or self._default_passes[self._is_batch(n)]
+    def _planned_passes(self, n: int) -> int:
+        """Return how often `fit` goes over n rows, or usually would if it does not end by itself."""
+        usual = self._default_passes[self._is_batch(n)]
+        return usual if self.max_iter is None or isinstance(self.max_iter, str) else int(self.max_iter)
 
     def _is_batch(self, n: int) -> bool:
         """Tell whether every step of `fit` sees all of n rows."""
@@ -254,18 +293,22 @@ class LoopParameters(BaseEstimator):
             return n <= (self.batch_size or _WHOLE_BATCH)
         return self.learning_method == "batch"
 
-    def _decay_for(self, rows: int) -> float | None:
-        """Return how fast steps shrink in a fit whose minibatches have so many rows; None for the usual."""
-        return self.learning_decay
+    def _schedule(self, whole_steps: int | None = None, *, streamed: bool = False) -> Schedule | AdaptiveSchedule:
+        """Return the step sizes of a fit by minibatches, or of so many steps that see all data.
 
-    def _schedule(self, rows: int, whole_steps: int | None = None) -> Schedule:
-        """Return the step sizes of a fit by minibatches of so many rows, or of so many steps that see all data."""
-        given = {"decay": self._decay_for(rows), "offset": self.learning_offset}
+        `streamed` is for minibatches of `partial_fit`.
+        """
+        if not isinstance(self.learning_rate, str):
+            return self.learning_rate
+        if self.learning_rate == "adaptive":
+            return SignalShare()
+        return self._power_schedule(self._stream_schedule if streamed else self._online_schedule, whole_steps)
+
+    def _power_schedule(self, online: PowerSchedule, whole_steps: int | None) -> PowerSchedule:
+        """Return the step sizes that the three learning parameters stand for."""
+        given = {"decay": self.learning_decay, "offset": self.learning_offset}
         shape = {name: value for name, value in given.items() if value is not None}
-        if whole_steps is None:
-            usual = replace(self._online_schedule, **shape)
-        else:
-            usual = whole_step_schedule(whole_steps, **shape)
+        usual = replace(online, **shape) if whole_steps is None else whole_step_schedule(whole_steps, **shape)
         return usual if self.learning_scale is None else replace(usual, scale=self.learning_scale)
 
     def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
@@ -279,6 +322,18 @@ class LoopParameters(BaseEstimator):
             if whole_steps is None or isinstance(self.global_step, GlobalStep)
             else step.for_whole_data(whole_steps)
         )
+
+
+def _check_rate(name: str, value: Any) -> None:
+    if isinstance(value, str) or not (isinstance(value, AdaptiveSchedule) or callable(value)):
+        require(name, value, lambda v: v in ("power", "adaptive"), "'power', 'adaptive', or a schedule")
+
+
+def _check_passes(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        require(name, value, lambda v: v == "auto", "an integer of 1 or more, or 'auto'")
+    else:
+        optional_count(name, value)
 
 
 def _check_verbose(value: Any) -> None:

@@ -11,8 +11,6 @@ from ssvi.engine import Info, State
 from ssvi.estimators.plan import Plan
 from ssvi.numerics.random import derive_key
 
-_MOST_SCORES = 50  # in a fit of more passes than that, which are then short ones
-
 
 def set_aside(data: Any, share: float, seed: int) -> tuple[Any, Any]:
     """Return the data without a share of its rows, chosen by the seed, and these rows."""
@@ -42,7 +40,7 @@ class Validation:
 
     def __init__(self, estimator: Any, rows: Any, plan: Plan) -> None:
         self._estimator, self._rows = estimator, rows
-        self._every = plan.steps_per_pass * max(1, plan.passes // _MOST_SCORES)
+        self._every = plan.look
         self._total = plan.total
         # Scores before this one are of single draws: they are kept, and decide nothing.
         self._first = (plan.first_average - 1) // self._every

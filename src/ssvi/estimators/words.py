@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ssvi.batches.documents import Documents
 from ssvi.checks import is_auto, require_flag, require_positive
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.choices import check_data
+from ssvi.estimators.choices import check_data, check_same
 from ssvi.estimators.columns import check_names, places_of, put_into_columns
 from ssvi.estimators.parameters import parameter, with_parameters
 from ssvi.estimators.topic_priors import SeedWords, check_seed_words, check_topic_word_prior, seeded_prior
@@ -178,14 +178,16 @@ class WordsEstimator(_Found, StochasticEstimator):
 
     def _take_in_new_words(self) -> None:
         """Let eta and lambda have the columns that `_checked` has added."""
-        before, known = self.topic_word_prior_, self._n_words
+        known = self._n_words
         if self.n_features_in_ == known:
             return
-        self._n_words, self.topic_word_prior_ = self.n_features_in_, self._eta()
-        if np.ndim(before) and not np.array_equal(before, np.asarray(self.topic_word_prior_)[..., :known]):
-            raise ValueError(
-                "topic_word_prior or seed_words changed for words that the model knows: only those of new words can."
-            )
+        eta, wanted = self._eta(), self._wanted()
+        if np.ndim(eta):  # of the words that are known it must be what it was
+            wanted["topic_word_prior"] = np.asarray(eta)[..., :known]
+        check_same(wanted, self._fixed)
+        self._n_words = self.n_features_in_
+        if np.ndim(eta):
+            self.topic_word_prior_ = eta
         block, lam = self._model().blocks()[BLOCK], self._state.parameters[BLOCK]
         new = unseen(lam, np.broadcast_to(block.prior, block.shape)[:, known:])
         self._state = self._state.with_coordinates(BLOCK, new)

@@ -32,20 +32,29 @@ def default_corpus() -> Path | None:
     return WIKIPEDIA if (WIKIPEDIA / "bow.npz").exists() else None
 
 
-def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, documents: int | None = None) -> Corpus:
+def load(
+    path: Path | None,
+    *,
+    held_out: int = 5_000,
+    shortest: int = 10,
+    documents: int | None = None,
+    shuffled: bool = False,
+) -> Corpus:
     """Read a corpus and split it.
 
     Parameters
     ----------
     path : path or None
-        A scipy .npz file of documents x words, or a folder with such a file called bow.npz; None or "docstrings" for
-        the docstrings of the standard library and the installed packages.
+        A scipy .npz file of documents x words, a folder with such a file called bow.npz, or an LDA-C file (.dat or
+        .ldac); None or "docstrings" for the docstrings of the standard library and the installed packages.
     held_out : int
         How many documents are for testing: the last ones, at most a tenth of all.
     shortest : int
         Documents of fewer words are left out.
     documents : int, optional
         How many of the others, from the first, are for training; all by default.
+    shuffled : bool
+        Take them in an order by chance, always the same: in some corpora the last documents are of another time.
 
     """
     if path is None or (path == DOCSTRINGS and not path.exists()):
@@ -53,6 +62,8 @@ def load(path: Path | None, *, held_out: int = 5_000, shortest: int = 10, docume
     else:
         name, counts = path.resolve().stem, _matrix(path)
     counts = counts[np.asarray(counts.sum(axis=1)).ravel() >= shortest]
+    if shuffled:
+        counts = counts[np.random.default_rng(0).permutation(counts.shape[0])]
     held_out = min(held_out, counts.shape[0] // 10)
     if held_out < 1:
         raise ValueError(
@@ -73,6 +84,10 @@ def _docstrings() -> tuple[str, Any]:
 
 def _matrix(path: Path) -> Any:
     file = path / "bow.npz" if path.is_dir() else path
+    if file.suffix in (".dat", ".ldac") and file.is_file():
+        from ssvi.data.readers import read_corpus
+
+        return sparse.csr_array(read_corpus(file, format="ldac").documents.to_matrix())
     if not file.exists():
         raise ValueError(f"there is no {file}: give a .npz file of documents x words counts, or a folder with bow.npz.")
     try:

@@ -66,6 +66,35 @@ def side_by_side(path: Path, first: str, second: str, beside: str) -> Iterator[l
     figure.savefig(path, dpi=130)
 
 
+@contextmanager
+def two_lines(
+    path: Path, titles: Sequence[str], below: str, beside: tuple[str, str]
+) -> Iterator[list[tuple[Any, Any]]]:
+    """Give two panels above each other for each title, with one legend; write the file at the end."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.4 * len(titles), 5.4), layout="constrained")
+    axes = figure.subplots(2, len(titles), sharex=True, squeeze=False)
+    yield list(zip(*axes, strict=True))
+    for panel, title in zip(axes[0], titles, strict=True):
+        panel.set_title(title)
+    for line, text in zip(axes, beside, strict=True):
+        line[0].set_ylabel(text)
+    for panel in axes.flat:
+        panel.grid(alpha=0.3)
+    for panel in axes[1]:
+        panel.set_xlabel(below)
+    handles, names = axes[0][0].get_legend_handles_labels()
+    named = dict(zip(names, handles, strict=True))
+    figure.legend(list(named.values()), list(named), loc="outside upper center", ncols=max(2, len(named)))
+    figure.savefig(path, dpi=130)
+
+
+def line(panel: Any, across: Sequence[float], up: Sequence[float], text: str) -> None:
+    """Draw a line in the colour of its text."""
+    panel.plot(across, up, color=_colour(panel, text), label=text, linewidth=1.3)
+
+
 def scatter(panel: Any, across: Sequence[float], up: Sequence[float], key: Hashable) -> None:
     """Draw points in the colour of their key."""
     panel.plot(across, up, "o", color=_colour(panel, key), alpha=0.7)

@@ -142,6 +142,11 @@ class ExponentialFamily(ABC):
         result: Array = inner - self.log_normalizer(prior) + self.log_normalizer(lam)
         return result
 
+    def distance(self, lam: Array, other: Array) -> Array:
+        """Return the mean of KL(q || p) and KL(p || q): half of (lambda - eta) . (E_q[t] - E_p[t]), as A cancels."""
+        result: Array = 0.5 * ((lam - other) * (self.mean_stats(lam) - self.mean_stats(other))).sum(axis=-1)
+        return result
+
     def project(self, candidate: Array, current: Array, prior: Array) -> tuple[Array, int]:
         """Bring a proposed lambda back into the domain; return it with the number of rows or coordinates moved.
 

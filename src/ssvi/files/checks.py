@@ -38,7 +38,7 @@ def check_fitted(estimator: Any, n_numbers: int) -> None:
         if name in found:
             _CHECKS.get(name, _check_numbers)(name, found[name], estimator)
     model = estimator._model()
-    for name in ("_state", "_best_state"):
+    for name in _STATES:
         if name in found:
             check_domains(model.blocks(), found[name])
             check_hyperparameters(model, found[name])
@@ -74,7 +74,7 @@ def _is_step(info: Any) -> bool:
     """Tell whether this is what a person sees of a step, in numbers that a step can have."""
     return (
         isinstance(info, Info)
-        and all(map(_is_count, (info.step, info.documents_seen, info.guarded)))
+        and all(map(_is_count, (info.step, info.documents_seen, info.guarded, info.merged)))
         and all(
             _is_number(value) and 0 <= value < math.inf for value in (info.step_size, info.population, info.seconds)
         )
@@ -171,6 +171,7 @@ def _check_numbers(name: str, value: Any, estimator: Any) -> None:
         raise ValueError(f"its {name} has numbers that are not finite")
 
 
+_STATES = ("_state", "_best_state", "_last_look")
 _ALWAYS = ("n_features_in_", "random_state_", "_n_distinct", "history_", "_state")
 _COUNT = _require(_is_count, "a whole number of 0 or more")
 _POSITIVE = _require(_is_positive, "a positive number")
@@ -183,9 +184,10 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     "labels_": _check_labels,
     "scores_": _check_scores,
     "history_": _check_history,
-    "bound_": _require(_is_number, "a number"),  # NaN where the local step optimises none
+    # NaN where the local step optimises none, or where nothing was measured.
+    **dict.fromkeys(("bound_", "convergence_"), _require(_is_number, "a number")),
     **dict.fromkeys(("converged_", "_ended"), _TRUTH),
-    **dict.fromkeys(("_state", "_best_state"), lambda name, value, estimator: check_state(value)),
+    **dict.fromkeys(_STATES, lambda name, value, estimator: check_state(value)),
     "doc_topic_prior_": _require(
         lambda value: (
             isinstance(value, np.ndarray) and value.ndim == 1 and bool(((value > 0) & np.isfinite(value)).all())

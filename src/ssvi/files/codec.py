@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.adaptive import SignalShare
 from ssvi.checks import is_integer
 from ssvi.engine import Info, State
 from ssvi.estimators import registry
@@ -39,6 +40,7 @@ def _own_classes() -> dict[str, type[Any]]:
         "info": Info,
         "power_schedule": PowerSchedule,
         "constant_schedule": ConstantSchedule,
+        "signal_share": SignalShare,
     }
     known |= {f"global_step/{name}": step for name, step in discover("ssvi.global_steps", GlobalStep).items()}
     for model in _models_with_steps():
@@ -66,8 +68,10 @@ def _columns(history: list[Info]) -> dict[str, npt.NDArray[Any]]:
 
 def _infos(columns: dict[str, Any]) -> list[Info]:
     """Return the history that `_columns` made arrays of."""
-    wanted = {field.name for field in dataclasses.fields(Info)} | {"has_bound"}
-    if set(columns) != wanted or not all(isinstance(column, np.ndarray) for column in columns.values()):
+    known = dataclasses.fields(Info)
+    needed = {field.name for field in known if field.default is dataclasses.MISSING} | {"has_bound"}
+    complete = needed <= set(columns) <= needed | {field.name for field in known}  # earlier versions had fewer
+    if not complete or not all(isinstance(column, np.ndarray) for column in columns.values()):
         raise ValueError("its history is not complete")
     if len({column.shape for column in columns.values()}) != 1 or columns["step"].ndim != 1:
         raise ValueError("its history has columns of different lengths")

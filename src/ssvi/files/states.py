@@ -41,7 +41,7 @@ def check_state(state: Any) -> None:
         value = getattr(state, name)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise ValueError(f"its {name} is {value!r}")
-    for arrays in (state.parameters, state.totals, state.hyperparameters, state.averages):
+    for arrays in (state.parameters, state.totals, state.hyperparameters, state.averages, state.rates):
         if not isinstance(arrays, dict):
             raise ValueError("its parameters are not arrays by name")
         for name, array in arrays.items():

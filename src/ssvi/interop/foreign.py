@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -90,8 +90,8 @@ def represented(lda: LatentDirichletAllocation) -> int:
 
 
 def schedule_of(lda: LatentDirichletAllocation) -> PowerSchedule:
-    """Return the step sizes that `partial_fit` goes on with."""
-    return cast(PowerSchedule, lda._schedule(lda._streamed_size()))
+    """Return the step sizes that `partial_fit` goes on with, or would if they were not learned."""
+    return lda._power_schedule(lda._stream_schedule, None)
 
 
 def assemble(

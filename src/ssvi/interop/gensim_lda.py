@@ -68,7 +68,7 @@ def to_gensim(
         num_topics=len(lda.doc_topic_prior_),
         id2word=_dictionary(words_of(lda, vocabulary)),
         chunksize=chunksize,
-        passes=lda._passes_for(max(1, lda._n_distinct)),
+        passes=lda._planned_passes(max(1, lda._n_distinct)),
         update_every=0 if lda._is_batch(max(1, lda._n_distinct)) else 1,
         alpha=lda.doc_topic_prior_,
         eta=lda.topic_word_prior_,

@@ -161,7 +161,7 @@ def _parameters(lda: LatentDirichletAllocation) -> dict[str, Any]:
         "learning_method": "batch" if lda._is_batch(n) else "online",
         "learning_decay": min(1.0, schedule.decay),
         "learning_offset": max(1.0, schedule.offset),
-        "max_iter": lda._passes_for(n),
+        "max_iter": lda._planned_passes(n),
         "batch_size": lda._streamed_size(),
         "total_samples": lda.total_samples or represented(lda),
         "max_doc_update_iter": lda.max_doc_update_iter,

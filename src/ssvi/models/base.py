@@ -11,6 +11,7 @@ import numpy as np
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.local_steps.base import LocalResult, Part
+from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.typing import Array
 
 
@@ -106,6 +107,13 @@ class Model(ABC):
         be large, and has seen all data then. `ssvi.families.learned.fit_prior` does the work.
         """
         return {}
+
+    def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
+        """Return what is to be merged and begun anew after a sweep, if there are components that are copies of others.
+
+        `lam` gives lambda of a block by its name, `look` some of the data.
+        """
+        return None
 
     @classmethod
     @abstractmethod

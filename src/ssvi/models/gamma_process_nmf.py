@@ -73,7 +73,7 @@ class GammaProcessNMF(Model):
     def learn(
         self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
     ) -> dict[str, Array]:
-        """Return b, if it is learned, moved by a share rho towards what the frames of a minibatch say of it.
+        """Return b, if it is learned, moved by a share rho^0.5 towards what the frames of a minibatch say of it.
 
         For any b' the log probability of a frame is at least const + T log b' - b' S, with T and S at b in the
         statistics `tables`; so b' = T / S makes it grow.
@@ -83,7 +83,7 @@ class GammaProcessNMF(Model):
         tables, slopes = result.eta_hat["tables"]
         b = self.activation_shape
         if slopes > 0 and tables > 0 and sweeps >= 1.0:
-            b = min(max(b + step_size * (tables / slopes - b), SMALLEST_SHAPE), LARGEST_SHAPE)
+            b = min(max(b + step_size**0.5 * (tables / slopes - b), SMALLEST_SHAPE), LARGEST_SHAPE)
         return {"activation_shape": np.array(float(b))}
 
     def learn_priors(self, lam: Callable[[str], Array]) -> dict[str, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,8 @@ from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
+from ssvi.models.merging import cosines, near_copies
+from ssvi.models.rearranging import Look, Rearrangement, surprising_words
 from ssvi.typing import Array
 
 SMALLEST_ETA, LARGEST_ETA = 1e-6, 1e6  # of one that is learned
@@ -22,7 +24,8 @@ SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 
 ALPHA_RULES = ("auto", "symmetric", "asymmetric")
-_ALPHA_WAITS = 5.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
+_ALIKE = 0.9  # the cosine of two topics' word probabilities from which on they are one
+_ALPHA_WAITS = 3.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 
 
 def is_usable_alpha(alpha: Array) -> bool:
@@ -38,6 +41,16 @@ def usual_alpha(n_topics: int) -> float:
     return float(0.1 * (50.0 / n_topics) ** 0.5)
 
 
+def starting_alpha(n_topics: int, rule: str | None) -> float:
+    """Return where alpha starts, and stays unless there is a rule to learn it by.
+
+    The usual one; and high for an alpha that is to be the most probable: topics that are merged early are seldom
+    parted.
+    """
+    usual = usual_alpha(n_topics)
+    return max(10.0 / n_topics, usual) if rule in ("symmetric", "asymmetric") else usual
+
+
 @dataclass(frozen=True)
 class LDA(Model):
     """beta_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha), z ~ theta_d, w ~ beta_z.
@@ -51,10 +64,11 @@ class LDA(Model):
     alpha : (K,)
         The prior of topic weights, or the start of it.
     eta : float, (V,) or (K, V)
-        The prior of word probabilities: one number, or one for each word, or for each word in each topic; or the start of one that is learned.
+        The prior of word probabilities: one number, or one for each word, or for each word in each topic; or the start
+        of one that is learned.
     alpha_rule : {None, "auto", "symmetric", "asymmetric"}
-        How alpha is learned: not at all; half way, and late (`_wanted_alpha`); or by maximum likelihood, equal for all
-        topics or not.
+        How alpha is learned: not at all; not all the way, and late (`_wanted_alpha`); or by maximum likelihood, equal
+        for all topics or not.
     learns_eta : bool
         Whether eta is learned, by maximum likelihood.
 
@@ -96,18 +110,19 @@ class LDA(Model):
     def learn(
         self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
     ) -> Mapping[str, Array]:
-        """Return alpha and eta, those of them that are learned, after a step of size rho.
+        """Return alpha and eta, those of them that are learned.
 
+        Steps to the most probable ones are of size rho^0.5, ahead of lambda's: a minibatch says much of a few numbers.
         eta waits for the end of the first sweep: until then topics are too alike to tell.
         """
         learned = {} if self.alpha_rule is None else {"alpha": self._next_alpha(result, step_size, sweeps)}
         if not self.learns_eta:
             return learned
-        eta = self.eta if sweeps < 1.0 else self._next_eta(result, step_size)
+        eta = self.eta if sweeps < 1.0 else self._next_eta(result, step_size**0.5)
         return learned | {"eta": np.array(eta, dtype=float)}
 
     def _next_eta(self, result: LocalResult, step_size: float) -> float:
-        """Return eta after a share rho of Newton's step in log eta.
+        """Return eta after a share of Newton's step in log eta.
 
         Tokens of a topic come in tables, all of one word, as of a Polya urn: tables less their expected number are the
         slope of the likelihood of a minibatch's words given their topics (see `count_word_tables` for the four sums).
@@ -121,7 +136,7 @@ class LDA(Model):
         return float(np.clip(eta * np.exp(step_size * step), SMALLEST_ETA, LARGEST_ETA))
 
     def _next_alpha(self, result: LocalResult, step_size: float, sweeps: float) -> Array:
-        """Return alpha, moved by a share rho towards what the documents of a minibatch say of it.
+        """Return alpha, moved by a share towards what the documents of a minibatch say of it.
 
         Their expected numbers of tables T_k, and L, the sum of psi(n_d + sum alpha) - psi(sum alpha) over documents,
         make Minka's fixed point alpha_k = T_k / L.
@@ -131,23 +146,40 @@ class LDA(Model):
         if not lengths > 0 or (self.alpha_rule == "auto" and sweeps <= _ALPHA_WAITS):  # `not`: all may be empty
             return alpha
         wanted = self._wanted_alpha(np.array(tables) / lengths)
-        moved: Array = np.clip(alpha + step_size * (wanted - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
+        share = step_size if self.alpha_rule == "auto" else step_size**0.5
+        moved: Array = np.clip(alpha + share * (wanted - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
         return moved
 
     def _wanted_alpha(self, most_probable: Array) -> Array:
         """Return where alpha is to go, given the most probable one for documents and topics as they are.
 
-        "auto" stops half way, since what predicts best is another alpha than the most probable one. That one is small,
-        which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" is the
-        geometric one of the most probable and the usual alpha, and its shape lies half way from equal weights.
+        "auto" does not go all the way, since what predicts best is another alpha than the most probable one. That one
+        is small, which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" is
+        the geometric one of the most probable and the usual alpha. Topics that are more frequent than most are let be
+        so (they hold what all documents have); rare ones lose half as much as they would, or they would die out.
         """
         mean = most_probable.mean()
         if self.alpha_rule == "symmetric":
             return np.full_like(most_probable, mean)
         if self.alpha_rule == "asymmetric":
             return most_probable
-        wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * 0.5 * (1.0 + most_probable / mean)
+        relative = most_probable / mean
+        shape = np.maximum(relative, 0.5 * (1.0 + relative))
+        wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * shape / shape.mean()
         return wanted
+
+    def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
+        """Merge topics that are near-copies; their places are taken by what documents have and no topic explains.
+
+        Two topics can be the same but for noise, and then nothing pulls them apart: each document has either.
+        """
+        topics = self.mean_topics({"topics": lam("topics")})
+        sizes = lam("topics").sum(axis=1)
+        pairs = near_copies(cosines(topics), np.argsort(-sizes, kind="stable"), _ALIKE)
+        if not pairs:
+            return None
+        words = surprising_words(look.groups, look.local()["weights"], topics, len(pairs))
+        return Rearrangement("topics", tuple(pairs), np.median(sizes) * words)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""

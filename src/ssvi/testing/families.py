@@ -186,6 +186,7 @@ CHECKS: tuple[Callable[[ExponentialFamily, int], None], ...] = (
     formulas.check_mode,
     formulas.check_values,
     formulas.check_divergence,
+    formulas.check_distance,
     formulas.check_convexity,
     _check_projection,
     _check_leading_axes,

@@ -31,6 +31,21 @@ def check_mean_is_gradient(family: ExponentialFamily, seed: int) -> None:
         )
 
 
+def check_distance(family: ExponentialFamily, seed: int) -> None:
+    """KL(q || p) and KL(p || q), which need A, have the mean `distance`."""
+    lams = examples(family, seed)
+    others = np.roll(lams, 1, axis=0)
+    both = family.negative_divergence(lams, others) + family.negative_divergence(others, lams)
+    size = 1.0 + np.abs(family.log_normalizer(lams)).max()
+    require_close(
+        family.distance(lams, others),
+        -0.5 * both,
+        1e-7,
+        1e-9 * size,
+        f"{family}: distance is not the mean of KL(q || p) and KL(p || q)",
+    )
+
+
 def check_mean_of_draws(family: ExponentialFamily, seed: int) -> None:
     """E[t] is the mean of t over draws."""
     for number, lam in enumerate(examples(family, seed)):

@@ -107,9 +107,11 @@ def gibbs_frames(
                 log_value, state = log_gamma_variate(b + tallies[k], state)
                 # A small b makes draws that underflow; if all of them did, there would be nothing to split by.
                 current[k] = max(math.exp(log_value), _TINY) / rates[k]
-        if tables.size:
-            count_frame_tables(b, b + tallies, rates, tables)
         scaled_activity(current, activity)
+        if tables.size:
+            # Poisson numbers scatter more than counts that are split, and would make b too small; means, too large.
+            state = _tally(rows, own, activity, _DRAWN, room, pull, tallies, state)
+            count_frame_tables(b, b + tallies, rates, tables)
         add_missing(absent, current, missed)
         if how == _DRAWN:
             for i in range(own.size):

@@ -1,0 +1,106 @@
+"""How far q still moves from pass to pass, and what is said of a fit that has not converged."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ssvi.engine import Info, State
+from ssvi.estimators.plan import Plan
+from ssvi.models.base import Model
+from ssvi.typing import Array
+
+_POWER = 7.0  # of the average over looks, for fits that keep none of their own: look i counts as i^7
+_FEWEST_LOOKS = 3  # before anything is measured: a fit of two passes was not meant to converge
+_HARMLESS = 4.0  # times the tolerance: what a fit of a fixed number of passes may leave without a word
+
+
+def distance(model: Model, before: Mapping[str, Array], after: Mapping[str, Array]) -> float:
+    """Return the mean of KL(q || q') and KL(q' || q) over all blocks, in nats."""
+    return sum(float(block.family.distance(after[name], before[name]).sum()) for name, block in model.blocks().items())
+
+
+class Convergence:
+    """A callback of the engine that measures how far q has moved since the last look, and may end the fit.
+
+    q is that of the averaged path: the fit's own average, or one over the looks. The noise of single steps says little
+    about how far a fit has come, and averages have lost most of it; what they show is drift.
+
+    All that it remembers is in the estimator (`convergence_`, `converged_`, and `_last_look` while a fit is under way),
+    so that a fit that goes on from a checkpoint ends where one that was not interrupted does.
+
+    Parameters
+    ----------
+    estimator
+        The estimator that is being fitted.
+    plan : Plan
+        How the fit goes.
+    observed : float
+        The number of observed units in its data.
+
+    """
+
+    def __init__(self, estimator: Any, plan: Plan, observed: float) -> None:
+        self._estimator, self._plan, self._observed = estimator, plan, observed
+        # Looks before this one are at single draws.
+        self._first = (plan.first_average - 1) // plan.look
+        self._last = plan.total // plan.look - self._first
+
+    def __call__(self, state: State, info: Info) -> bool:
+        """Look if it is time to; tell whether the fit is to stop."""
+        number = info.step // self._plan.look - self._first
+        if info.step % self._plan.look or number < 1:
+            return False
+        keeps_average = bool(len(state.averages))
+        if keeps_average and not self._plan.ends_itself and number < self._last - 1:
+            return False  # only the last two looks are of use
+        here, before = self._look(state, number), vars(self._estimator).get("_last_look")
+        if number >= _FEWEST_LOOKS and (self._plan.ends_itself or number == self._last):
+            assert before is not None, "the look before this one is kept"
+            self._measure(before.parameters, here)
+        self._estimator._last_look = replace(state, parameters=here, totals={}, averages={}, rates={})
+        return self._plan.ends_itself and self._estimator.converged_
+
+    def _look(self, state: State, number: int) -> dict[str, Array]:
+        """Return lambda of the averaged path."""
+        before = vars(self._estimator).get("_last_look")
+        if len(state.averages) or self._plan.ascent or before is None:
+            return dict(state.estimate)
+        weight, means = (_POWER + 1.0) / (number + _POWER), before.parameters
+        return {name: means[name] + weight * (lam - means[name]) for name, lam in state.parameters.items()}
+
+    def _measure(self, before: Mapping[str, Array], here: Mapping[str, Array]) -> None:
+        estimator = self._estimator
+        estimator.convergence_ = distance(estimator._model(), before, here) / self._observed
+        if not (self._plan.ascent and estimator._settled is not None):  # which decides by itself
+            estimator.converged_ = estimator.convergence_ < estimator.convergence_tol
+
+
+def warn_unless_converged(estimator: Any, plan: Plan) -> None:
+    """Warn of a fit that has taken all its steps and is far from settled."""
+    limit = estimator.convergence_tol * (1.0 if plan.ends_itself else _HARMLESS)
+    if estimator.converged_ or not estimator.convergence_ > limit:  # it is NaN where there were too few looks
+        return
+    enough = _rounded_up(plan.passes * (estimator.convergence_ / estimator.convergence_tol) ** 0.5)
+    by_itself = "" if plan.ends_itself else ", or to auto, which stops by itself"
+    warnings.warn(
+        f"this {type(estimator).__name__} has not converged: in the last of {plan.passes} passes q moved by "
+        f"{estimator.convergence_:.2g} nats for each observed unit, and below {estimator.convergence_tol:g} a fit has "
+        f"converged. More passes would help: set `max_iter` to about {enough}{by_itself}.",
+        ConvergenceWarning,
+        stacklevel=5,  # of whoever called `fit`, whose wrapper is between
+    )
+
+
+def _rounded_up(value: float) -> int:
+    """Return a number of passes in two digits, none of which says more than is known.
+
+    >>> _rounded_up(41.3), _rounded_up(1234.0)
+    (42, 1300)
+    """
+    unit = int(10 ** max(0, len(str(int(value))) - 2))
+    return unit * -int(-value // unit)

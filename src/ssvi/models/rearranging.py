@@ -1,0 +1,88 @@
+"""Components that are merged during a fit because they are copies, and what takes the places that become free."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ssvi.batches.documents import Documents
+from ssvi.typing import Array
+
+_NEIGHBOURS = 10  # documents that a new topic is made of
+
+
+@dataclass(frozen=True)
+class Look:
+    """Some groups of the data, and what the local step finds on them given the global parameters as they are."""
+
+    groups: Any
+    local: Callable[[], Mapping[str, Array]]
+
+
+@dataclass(frozen=True)
+class Rearrangement:
+    """Pairs (component, near-copy of it) of a block; the copy's place is taken by something new.
+
+    Attributes
+    ----------
+    block : str
+        The block's name.
+    pairs : tuple of (int, int)
+        The component that stays, and its copy.
+    fresh : (pairs, ...)
+        What is added to the prior of each copy's place.
+
+    """
+
+    block: str
+    pairs: tuple[tuple[int, int], ...]
+    fresh: Array
+
+    def applied(self, lam: Array, prior: Array) -> Array:
+        """Return lambda (or an average of it) after the change. What both had seen is then seen by the one."""
+        new, prior = np.array(lam), np.broadcast_to(prior, lam.shape)
+        for (stays, copy), fresh in zip(self.pairs, self.fresh, strict=True):
+            new[stays] += new[copy] - prior[copy]
+            new[copy] = prior[copy] + fresh
+        return new
+
+
+def surprising_words(documents: Documents, weights: Array, topics: Array, count: int) -> Array:
+    """Return word distributions of what the topics explain worst, `count` of them.
+
+    Each is made of a document and those of which the same words are more frequent than its topics say. The first
+    document is the one that all in all is furthest from what is expected of it (the Kullback-Leibler divergence, times
+    its length); those that a distribution was made of are left out of the next.
+
+    Parameters
+    ----------
+    documents : Documents
+        Where to look.
+    weights : (documents, K)
+        Topic weights of each.
+    topics : (K, V)
+        Word probabilities.
+    count : int
+        How many distributions.
+
+    """
+    counts = documents.to_matrix().astype(float).tocoo()
+    lengths = np.maximum(documents.lengths(), 1.0)
+    rows, columns = counts.coords
+    expected = np.einsum("ek,ke->e", weights[rows], topics[:, columns])
+    excess = np.maximum(counts.data - lengths[rows] * expected, 0.0)
+    far = np.bincount(rows, counts.data * np.log(counts.data / (lengths[rows] * expected)), len(documents))
+    units = Documents.from_matrix(counts).to_matrix()  # for its shape; the values follow
+    units.data = excess / np.sqrt(np.bincount(rows, excess**2, len(documents)))[rows].clip(1e-12)
+    result, free = np.empty((count, topics.shape[1])), np.ones(len(documents), dtype=bool)
+    for new in range(count):
+        first = int(np.argmax(np.where(free, far, -np.inf)))
+        likeness = np.where(free, units @ units[[first]].toarray()[0], -1.0)
+        chosen = np.argsort(-likeness, kind="stable")[:_NEIGHBOURS]
+        words = np.bincount(columns, np.where(np.isin(rows, chosen), excess, 0.0), topics.shape[1])
+        result[new] = words / max(words.sum(), 1e-300)
+        free[chosen] = False
+    return result
