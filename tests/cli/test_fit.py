@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.cli.helpers import WORDS, run
 
 import ssvi
-from ssvi.cli import _say_warning, _with_options
+from ssvi.cli import _say_warning, with_options
 from ssvi.estimators.registry import estimators
 
 
@@ -161,4 +161,4 @@ def test_a_fit_may_end_by_itself_and_one_that_has_not_converged_says_so(counts, 
     _say_warning(caught[0].message, ConvergenceWarning, "", 0)
     assert capsys.readouterr().err.startswith("ssvi: this LatentDirichletAllocation has not converged: ")
     assert "set `max_iter`" in str(caught[0].message)
-    assert _with_options("set `max_iter` to 5") == "set --passes to 5"
+    assert with_options("set `max_iter` to 5") == "set --passes to 5"
