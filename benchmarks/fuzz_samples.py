@@ -67,13 +67,14 @@ def _write_lines(folder: Path, counts: npt.NDArray[np.int64], texts: list[str]) 
     from ssvi.batches.documents import Documents
     from ssvi.data.readers import Corpus, write_corpus
 
-    corpus = Corpus(Documents.from_matrix(counts), _WORDS, None)
+    corpus = Corpus(Documents.from_matrix(counts), _WORDS)
     for name in ("a.npz", "a.mtx", "a.ldac", "docword.a.txt", "a.mtx.gz", "docword.b.txt.gz"):
         write_corpus(corpus, folder / name)
     (folder / "a.txt").write_text("\n".join(texts))
     (folder / "a.txt.gz").write_bytes(gzip.compress("\n".join(texts).encode(), mtime=0))
     (folder / "a.csv").write_text("id,text\n" + "\n".join(f'{i},"{text}"' for i, text in enumerate(texts)))
     (folder / "a.jsonl").write_text("\n".join(f'{{"text": "{text}"}}' for text in texts))
+    (folder / "a.json").write_text("[" + ",\n".join(f'{{"text": "{text}"}}' for text in texts) + "]")
     (folder / "a.svmlight").write_text("\n".join(f"0 {i % 7 + 1}:2 {i % 5 + 9}:1" for i in range(30)))
 
 

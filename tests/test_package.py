@@ -1,3 +1,4 @@
+import importlib.resources
 import subprocess
 import sys
 
@@ -35,3 +36,7 @@ def test_names_at_the_top():
         assert getattr(ssvi, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'Nonsense'"):
         ssvi.Nonsense  # noqa: B018
+
+
+def test_it_says_that_it_is_typed():
+    assert (importlib.resources.files("ssvi") / "py.typed").is_file()

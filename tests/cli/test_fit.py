@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.cli.helpers import WORDS, run
 
 import ssvi
-from ssvi.cli import _say_warning, _with_options
+from ssvi.cli import _say_warning, with_options
 from ssvi.estimators.registry import estimators
 
 
@@ -139,7 +139,7 @@ def test_components_in_use_are_told(tmp_path):
         (["--set", "n_components=7"], "--set is not for n_components: that is --topics or --components"),
         (["--set", "topic_word_pior=1"], "lda has no parameter 'topic_word_pior' (did you mean 'topic_word_prior'?)"),
         (["--set", "snapshots"], "--set takes name=value"),
-        (["--stop-words", "german"], "--stop-words is english, none, or a file of words, and there is no file german"),
+        (["--stop-words", "klingon"], "--stop-words: there is no language and no file 'klingon'; languages are"),
         (["--topics", "2000000000"], "take about"),
         (["--min-df", "500"], "no word is in at least 500 and at most 0.5 of its documents"),
         (["--column", "x", "--format", "csv"], "--column"),
@@ -161,4 +161,4 @@ def test_a_fit_may_end_by_itself_and_one_that_has_not_converged_says_so(counts, 
     _say_warning(caught[0].message, ConvergenceWarning, "", 0)
     assert capsys.readouterr().err.startswith("ssvi: this LatentDirichletAllocation has not converged: ")
     assert "set `max_iter`" in str(caught[0].message)
-    assert _with_options("set `max_iter` to 5") == "set --passes to 5"
+    assert with_options("set `max_iter` to 5") == "set --passes to 5"

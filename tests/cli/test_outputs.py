@@ -44,7 +44,7 @@ def _places_of_no_use(folder):
 
 
 def test_places_of_no_use_are_found_before_the_fit(counts, tmp_path, refused, monkeypatch):
-    monkeypatch.setattr("ssvi.cli.inputs.Reading.read", lambda *_, **__: pytest.fail("it has begun to read"))
+    monkeypatch.setattr("ssvi.cli.reading.Reading.read", lambda *_, **__: pytest.fail("it has begun to read"))
     faults = ["link to where nothing can be written", "link to where nothing can be written", "there is no folder",
               "is a folder", "there is no folder", "File name too long"]  # fmt: skip
     places = _places_of_no_use(tmp_path)
@@ -149,7 +149,7 @@ def test_output_that_has_not_all_letters(model, tmp_path, encoding, seen):
     process = _command(*arguments, stdout=subprocess.PIPE, env=os.environ | {"PYTHONIOENCODING": encoding})
     written, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (0, b"")
-    assert written.splitlines()[1].startswith(seen + b",")
+    assert written.splitlines()[1].startswith(b"1," + seen + b",")
 
 
 def test_json_is_json_in_any_encoding(monkeypatch):
@@ -192,6 +192,7 @@ def test_names_of_documents_and_words_are_no_formulas(tmp_path):
         csv.writer(file).writerows(rows)
     assert run("transform", path, source, "-o", weights, "--jobs", 1).exit_code == 0
     with weights.open(newline="") as file:
-        assert [row[0] for row in csv.reader(file)] == ["document", "'=1+1", "plain", "-7"]
+        rows = [row[:2] for row in csv.reader(file)]
+        assert rows == [["document", "id"], ["1", "'=1+1"], ["2", "plain"], ["3", "-7"]]
     assert "\t'=word0 word" in run("topics", path).stdout
     assert json.loads(run("topics", path, "--json").stdout)[0]["words"][0] == "=word0"

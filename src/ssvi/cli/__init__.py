@@ -12,7 +12,12 @@ from typing import Any, NoReturn
 
 INTERRUPTED = 130
 _MISTAKE = 2
+_ARGUMENTS = "format|encoding|vocabulary|delimiter|segment|strip_html|stop_words|(?:id_|title_|date_|group_)?column"
 _NOBODY_READS = 1  # the reader of a pipe has gone; the parser of options has this code for it too
+
+
+class InterruptedCommand(Exception):  # noqa: N818  (it is no error)
+    """Ctrl-C, under a name that the parser of options lets pass; its argument says what was interrupted."""
 
 
 def main() -> None:
@@ -39,9 +44,9 @@ def _run() -> int:
         try:
             code = app(prog_name="ssvi", standalone_mode=False)
         except (ValueError, FitError) as error:
-            _refuse(_with_options(str(error)))
-    except KeyboardInterrupt:
-        sys.stderr.write("ssvi: interrupted.\n")
+            _refuse(with_options(str(error)))
+    except (KeyboardInterrupt, InterruptedCommand) as interrupt:
+        sys.stderr.write(f"ssvi: {' '.join(['interrupted', *map(str, interrupt.args)])}.\n")
         raise SystemExit(INTERRUPTED) from None
     except OSError:
         raise
@@ -70,7 +75,7 @@ def _prepare_streams() -> None:
 
 def _say_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """Say a warning as commands say things, without the place in the code that it comes from."""
-    sys.stderr.write(f"ssvi: {_with_options(' '.join(str(message).split()))}\n")
+    sys.stderr.write(f"ssvi: {with_options(' '.join(str(message).split()))}\n")
 
 
 def _leave_quietly() -> NoReturn:
@@ -84,9 +89,10 @@ def _leave_quietly() -> NoReturn:
     raise SystemExit(_NOBODY_READS) from None
 
 
-def _with_options(sentence: str) -> str:
+def with_options(sentence: str) -> str:
     """Return a sentence of the library with the names of options where it has names of arguments."""
-    return re.sub(r"`(format|column|encoding|vocabulary)`", r"--\1", sentence.replace("`max_iter`", "--passes"))
+    sentence = sentence.replace("`max_iter`", "--passes")
+    return re.sub(rf"`({_ARGUMENTS})`", lambda found: "--" + found[1].replace("_", "-"), sentence)
 
 
 def _without_number(error: OSError) -> str:

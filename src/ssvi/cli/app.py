@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import ssvi
+from ssvi.cli import InterruptedCommand
 from ssvi.cli.corpus import corpus_app
 from ssvi.cli.fit import fit
+from ssvi.cli.labels import label, topics
 from ssvi.cli.report import report
 from ssvi.cli.reproduce import reproduce_app
 from ssvi.cli.update import update
-from ssvi.cli.use import info, score, topics, transform
+from ssvi.cli.use import info, score, transform
+
+
+class _Commands(TyperGroup):
+    """The group of all commands; one that is interrupted says so."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise InterruptedCommand(*interrupt.args) from None
+
 
 app = typer.Typer(
     name="ssvi",
+    cls=_Commands,
     help="Structured stochastic variational inference: topics, mixtures and factors without the mean-field assumption.",
     epilog="Example: ssvi fit lda articles.jsonl --topics 50 -o topics.ssvi; ssvi report topics.ssvi",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, update, topics, transform, score, report, info):
+for command in (fit, update, topics, label, transform, score, report, info):
     app.command()(command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(reproduce_app, name="reproduce")

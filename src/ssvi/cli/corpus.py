@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ssvi.cli import inputs
+from ssvi.cli.reading import Inputs, Reading, Vocabulary, how_to_count, how_to_read, reads, say_notes
 
 corpus_app = typer.Typer(help="Make, convert and look at corpora.", no_args_is_help=True)
 
@@ -21,18 +23,11 @@ def corpus() -> None:
 
 
 @corpus_app.command()
+@reads(how_to_count)
 def build(
-    source: inputs.Input,
+    source: Inputs,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="A .npz, .mtx, .ldac or docword file to write.")],
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    vocabulary: inputs.Vocabulary = None,
-    encoding: inputs.Encoding = "utf-8",
-    stop_words: inputs.StopWords = None,
-    ngrams: inputs.Ngrams = None,
-    min_df: inputs.MinDf = None,
-    max_df: inputs.MaxDf = None,
-    max_words: inputs.MaxWords = None,
     output_format: Annotated[str | None, typer.Option(help="npz, mtx, uci or ldac, if the name does not tell.")] = None,
     quiet: inputs.Quiet = False,
 ) -> None:
@@ -40,16 +35,16 @@ def build(
 
     Example: ssvi corpus build articles.jsonl --max-words 20000 --output articles.npz
     """
-    text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
-    _write(inputs.Reading(source, format, column, vocabulary, encoding, **text), output, output_format, quiet=quiet)
+    _write(reading.at(source), output, output_format, quiet=quiet)
 
 
 @corpus_app.command()
+@reads(how_to_read)
 def convert(
-    source: inputs.Input,
+    source: Inputs,
+    reading: Reading,
     output: Annotated[Path, typer.Argument(help="A .npz, .mtx, .ldac or docword file to write.")],
-    format: inputs.Format = None,
-    vocabulary: inputs.Vocabulary = None,
+    vocabulary: Vocabulary = None,
     output_format: Annotated[str | None, typer.Option(help="npz, mtx, uci or ldac, if the name does not tell.")] = None,
     quiet: inputs.Quiet = False,
 ) -> None:
@@ -57,21 +52,15 @@ def convert(
 
     Example: ssvi corpus convert docword.nips.txt.gz nips.npz
     """
-    _write(inputs.Reading(source, format, None, vocabulary), output, output_format, quiet=quiet, counts_only=True)
+    counts = dataclasses.replace(reading.at(source), vocabulary=vocabulary)
+    _write(counts, output, output_format, quiet=quiet, counts_only=True)
 
 
 @corpus_app.command()
+@reads(how_to_count)
 def inspect(
-    source: inputs.Input,
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    vocabulary: inputs.Vocabulary = None,
-    encoding: inputs.Encoding = "utf-8",
-    stop_words: inputs.StopWords = None,
-    ngrams: inputs.Ngrams = None,
-    min_df: inputs.MinDf = None,
-    max_df: inputs.MaxDf = None,
-    max_words: inputs.MaxWords = None,
+    source: Inputs,
+    reading: Reading,
     as_json: inputs.AsJson = False,
 ) -> None:
     """Print how many documents and words there are, how long documents are, and the most frequent words.
@@ -80,8 +69,8 @@ def inspect(
 
     Example: ssvi corpus inspect articles.jsonl
     """
-    text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
-    corpus = inputs.Reading(source, format, column, vocabulary, encoding, **text).read(quiet=as_json)
+    corpus = reading.at(source).read(quiet=as_json)
+    say_notes(corpus.notes, quiet=as_json)
     documents, lengths, sums = corpus.documents, corpus.documents.lengths(), corpus.documents.column_sums()
     top = np.argsort(-sums, kind="stable")[:10]
     facts = {
@@ -92,6 +81,7 @@ def inspect(
         "length_median": float(np.median(lengths)) if len(lengths) else 0.0,
         "length_largest": float(lengths.max(initial=0.0)),
         "empty_documents": int((lengths == 0).sum()),
+        "known_of_documents": list(corpus.info.known()),
         "most_frequent": [corpus.vocabulary[v] if corpus.vocabulary else str(v) for v in top],
     }
     if as_json:
@@ -115,15 +105,14 @@ def formats() -> None:
         typer.echo(f"{name:<10}{ENDINGS[name]}")
 
 
-def _write(
-    reading: inputs.Reading, output: Path, format: str | None, *, quiet: bool, counts_only: bool = False
-) -> None:
+def _write(reading: Reading, output: Path, format: str | None, *, quiet: bool, counts_only: bool = False) -> None:
     from ssvi.data.readers import write_corpus
 
-    inputs.check_output(output, reading.path)
+    inputs.check_output(output, *reading.paths)
     corpus = reading.read(quiet=quiet)
+    say_notes(corpus.notes, quiet=quiet)
     if counts_only and corpus.text is not None:
-        raise ValueError(f"{reading.path} holds text: `ssvi corpus build` counts its words.")
+        raise ValueError(f"{reading.where} holds text: `ssvi corpus build` counts its words.")
     write_corpus(corpus, output, format)
     if not quiet:
         typer.echo(f"{output}: {len(corpus.documents):,} documents over {corpus.documents.n_words:,} words")

@@ -13,6 +13,7 @@ from ssvi.experiments.base import Reporter
 from ssvi.experiments.table import Row
 
 _SHOWN = ("step", "seconds", "score", "elbo", "kl", "recovered", "used")
+_TEXTS = ("words", "label", "marks")  # columns that begin at the left
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -73,7 +74,7 @@ def print_table(title: str, headings: list[str], lines: list[list[str]]) -> None
     """Print a table on standard output."""
     table = Table(title=title)
     for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number == 0 or heading == "words" else "right")
+        table.add_column(heading, justify="left" if number == 0 or heading in _TEXTS else "right")
     for line in lines:
         table.add_row(*line)
     console = Console()

@@ -13,11 +13,12 @@ import numpy as np
 import typer
 
 from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters
+from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
+from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
 from ssvi.cli.training import TrainingDisplay
 from ssvi.files.atomic import try_folder
 from ssvi.files.checkpoints import Checkpoints
-from ssvi.files.models import describe, vocabulary_of
-from ssvi.report.components import component_counts, count_in_words
+from ssvi.files.models import describe
 
 _MOST_HELD_OUT = 1_000
 
@@ -26,9 +27,11 @@ def _of_checkpoints(*names: str, **settings: Any) -> Any:
     return typer.Option(*names, rich_help_panel="Checkpoints", **settings)
 
 
+@reads(how_to_count)
 def fit(
     model: parameters.ModelName,
-    source: inputs.Input,
+    source: Inputs,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     components: Annotated[
         int | None,
@@ -58,15 +61,6 @@ def fit(
     ] = None,
     seed_words: beginnings.SeedWords = None,
     start: beginnings.StartFrom = None,
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    vocabulary: inputs.Vocabulary = None,
-    encoding: inputs.Encoding = "utf-8",
-    stop_words: inputs.StopWords = None,
-    ngrams: inputs.Ngrams = None,
-    min_df: inputs.MinDf = None,
-    max_df: inputs.MaxDf = None,
-    max_words: inputs.MaxWords = None,
     checkpoint: Annotated[Path | None, _of_checkpoints(help="A folder for checkpoints.")] = None,
     every: Annotated[int, _of_checkpoints(min=1, help="Steps between checkpoints.")] = 50,
     resume: Annotated[bool, _of_checkpoints("--resume", help="Go on from the last checkpoint.")] = False,
@@ -81,43 +75,68 @@ def fit(
         model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
         max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
     )  # fmt: skip
-    begin, named = beginnings.of_topics(estimator, seed_words, start, encoding)
+    parameters.check(estimator)
+    begin, named = beginnings.of_topics(estimator, seed_words, start, reading.encoding)
     if begin is not None and components is None:
         estimator.set_params(n_components=begin.components_in_use())
-    inputs.check_output(output, source, vocabulary, start, seed_words)
+    inputs.check_output(output, *source, reading.vocabulary, start, seed_words)
     check_model(output)
     _check_folder(checkpoint, resume=resume)
-    text = inputs.text_options(stop_words, ngrams, min_df, max_df, max_words)
-    corpus = inputs.Reading(source, format, column, vocabulary, encoding, **text).read(quiet=quiet or as_json)
+    silent = quiet or as_json
+    reading = reading.at(source)
+    corpus = reading.read(quiet=silent)
     parameters.check_memory(estimator, corpus.documents.n_words)
+    say_notes(notes_before(estimator, corpus), quiet=silent)
     train, test = _split(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
-    with TrainingDisplay(estimator, train.shape[0], quiet=quiet or as_json) as display:
-        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
-        with _stop_on_interrupt(display, keeper):
-            estimator.fit(train, X_val=test, **({"vocabulary": corpus.vocabulary, "start": begin} if named else {}))
-    if display.stopped and keeper is not None and keeper.files():
-        sys.stderr.write(
-            f"ssvi: stopped after step {keeper.last_step} and saved in {checkpoint}; "
-            "the same command with --resume goes on.\n"
-        )
-        raise typer.Exit(INTERRUPTED)
+    names = {"vocabulary": corpus.vocabulary, "start": begin} if named else {}
+    display = _fit(estimator, train, test, keeper, names, quiet=silent)
     if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
         output = output.with_name(f"stopped-{output.name}")
     _save(estimator, corpus, output)
     if keeper is not None:
         keeper.clear()
     score = None if test is None else estimator.score(test)
-    _report(estimator, output, score, display, quiet=quiet, as_json=as_json)
-    if display.stopped:
+    facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
+    _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
+
+
+def _tell(facts: dict[str, Any], estimator: Any, *, stopped: bool, quiet: bool, as_json: bool) -> None:
+    """Say what was fitted and where it is."""
+    if as_json:
+        inputs.print_json(facts)
+    elif not quiet:
+        typer.echo("\n".join(in_lines(facts, estimator)))
+    if stopped:
         sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
         raise typer.Exit(INTERRUPTED)
 
 
+def _fit(
+    estimator: Any, train: Any, test: Any, keeper: Checkpoints | None, names: dict[str, Any], *, quiet: bool
+) -> TrainingDisplay:
+    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command.
+
+    `names` are further arguments of `fit`, for a beginning that goes by words.
+    """
+    with TrainingDisplay(estimator, train.shape[0], quiet=quiet) as display:
+        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
+        with _stop_on_interrupt(display, keeper):
+            estimator.fit(train, X_val=test, **names)
+    if display.stopped and keeper is not None and keeper.files():
+        sys.stderr.write(
+            f"ssvi: stopped after step {keeper.last_step} and saved in {keeper.folder}; "
+            "the same command with --resume goes on.\n"
+        )
+        raise typer.Exit(INTERRUPTED)
+    return display
+
+
 def _save(estimator: Any, corpus: Any, output: Path) -> None:
     """Write the model, with the words of its columns and how text became words."""
-    if corpus.text is not None:
-        estimator.text_options_ = corpus.text.kept()
+    made_by = corpus.text or corpus.text_before
+    if made_by is not None:
+        estimator.text_options_ = made_by.kept()
     if corpus.vocabulary is not None:
         estimator.vocabulary_ = corpus.vocabulary
     estimator.save(output)
@@ -176,26 +195,3 @@ def _stop_on_interrupt(display: TrainingDisplay, keeper: Checkpoints | None) -> 
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _report(
-    estimator: Any, output: Path, score: float | None, display: TrainingDisplay, *, quiet: bool, as_json: bool
-) -> None:
-    """Say what was fitted and where it is."""
-    rows, columns, seconds = estimator._n_distinct, estimator.n_features_in_, display.seconds
-    if as_json:
-        facts = {
-            "output": str(output), "model": estimator.name, **component_counts(estimator),
-            "documents": rows, "columns": columns,
-            "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3), "held_out_score": score,
-            "converged": estimator.converged_,
-            "convergence": None if np.isnan(estimator.convergence_) else estimator.convergence_,
-        }  # fmt: skip
-        inputs.print_json(facts)
-    elif not quiet:
-        scored = "" if score is None else f", held-out score {score:.4f}"
-        named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
-        typer.echo(
-            f"{output}: {estimator.name}{count_in_words(estimator)}, fitted to {rows:,} x {columns:,} "
-            f"in {estimator.n_batch_iter_} steps, {seconds:.1f} s{scored}{named}"
-        )

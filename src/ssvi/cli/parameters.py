@@ -6,12 +6,14 @@ import difflib
 import json
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from ssvi.cli.inputs import starting_with
+from ssvi.estimators.choices import make_backend
 from ssvi.estimators.registry import estimator_class, estimators, local_steps
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
@@ -31,6 +33,7 @@ _OPTIONS = {
 }
 _NOT_FOR_COMMANDS = ("backend", "callbacks", "verbose")
 DEFAULT_COMPONENTS = 50
+_ANY_NUMBER_OF_ROWS = 10_000
 _COPIES = 4  # of lambda that a fit has at the same time, about
 
 
@@ -87,6 +90,8 @@ def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
         estimator = estimator_class(model)()
     except KeyError:
         known = estimators()
+        if Path(model).exists():
+            raise ValueError(f"{model} is something to read, and a model comes first: ssvi fit lda {model}.") from None
         raise ValueError(f"there is no model {model!r}{_near(model, known)}; there are {', '.join(known)}.") from None
     _set_components(estimator, given)
     names = [name for name in estimator.get_params() if name not in (*_OPTIONS, *_NOT_FOR_COMMANDS)]
@@ -109,6 +114,18 @@ def _set_components(estimator: Any, given: dict[str, Any]) -> None:
         given["n_components"] = wanted or DEFAULT_COMPONENTS
     elif wanted is not None:
         raise ValueError(f"{estimator.name} has no number of components: leave out --components (--topics).")
+
+
+def check(estimator: Any) -> None:
+    """Refuse, before anything is read, what a fit would refuse of its parameters whatever the data is."""
+    try:
+        estimator._check_parameters()
+        estimator.total_steps(_ANY_NUMBER_OF_ROWS)
+        with make_backend(estimator.backend, estimator.n_jobs):
+            pass
+    except ValueError as error:
+        name, space, rest = str(error).partition(" ")
+        raise ValueError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
 
 
 def check_memory(estimator: Any, columns: int) -> None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ssvi.cli import inputs
+from ssvi.cli.reading import Reading, how_to_read, reads
 from ssvi.cli.use import ModelFile, read_over
 
 
+@reads(how_to_read)
 def report(
     model: ModelFile,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path("report.html"),
-    corpus: Annotated[Path | None, typer.Option(help="Documents of which some stand for each component.")] = None,
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    encoding: inputs.Encoding = "utf-8",
+    corpus: Annotated[
+        list[Path] | None, typer.Option(help="Documents of which some stand for each component; may be repeated.")
+    ] = None,
     shape: Annotated[
         str | None, typer.Option(help="Of rows that are images, as HEIGHTxWIDTH; squares are seen.")
     ] = None,
@@ -33,12 +35,16 @@ def report(
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--output must end in .html, not {output.name!r}.")
-    inputs.check_output(output, model, corpus)
-    estimator, given = inputs.named(inputs.load_model(model), vocabulary), {}
-    if corpus is not None:
-        reading = inputs.Reading(corpus, format, column, None, encoding)
+    inputs.check_output(output, model, *(corpus or []))
+    estimator, given = inputs.named(inputs.load_model(model), vocabulary), dict[str, Any]()
+    if corpus:
+        reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)
-        given = {"data": documents.documents.to_matrix(), "names": documents.names}
+        info, rows = documents.info, range(len(documents.documents))
+        given = {
+            "data": documents.documents.to_matrix(), "titles": info.titles, "dates": info.dates, "groups": info.groups,
+            "names": [(info.ids and info.ids[row]) or f"document {row + 1}" for row in rows],
+        }  # fmt: skip
         if documents.text is not None:
             given["beginnings"] = reading.beginnings
     with inputs.busy("writing the report", quiet=quiet):

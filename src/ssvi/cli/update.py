@@ -11,14 +11,17 @@ import typer
 
 from ssvi.cli import inputs
 from ssvi.cli.fit import check_model
+from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
 from ssvi.cli.use import ModelFile, read_over
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import component_counts, count_in_words
 
 
+@reads(how_to_read)
 def update(
     model: ModelFile,
-    source: inputs.Input,
+    source: Inputs,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write; it may be the same.")],
     grow: Annotated[
         bool | None,
@@ -31,13 +34,10 @@ def update(
     memory: Annotated[float | None, typer.Option(min=1, help="Let the model be of the last so many documents.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    vocabulary: inputs.Vocabulary = None,
-    encoding: inputs.Encoding = "utf-8",
-    min_df: inputs.MinDf = None,
-    max_df: inputs.MaxDf = None,
-    max_words: inputs.MaxWords = None,
+    vocabulary: Vocabulary = None,
+    min_df: MinDf = None,
+    max_df: MaxDf = None,
+    max_words: MaxWords = None,
     quiet: inputs.Quiet = False,
     as_json: inputs.AsJson = False,
 ) -> None:
@@ -48,7 +48,7 @@ def update(
 
     Example: ssvi update topics.ssvi june.jsonl --output topics.ssvi --memory 100000 --grow-vocabulary
     """
-    inputs.check_output(output, source, vocabulary)
+    inputs.check_output(output, *source, vocabulary)
     check_model(output)
     estimator = inputs.load_model(model)
     given = {"grow_vocabulary": grow, "memory": memory, "batch_size": batch_size, "n_jobs": jobs}
@@ -57,7 +57,7 @@ def update(
         raise ValueError(f"{estimator.name} has no vocabulary that could grow: leave out --grow-vocabulary.")
     estimator.set_params(verbose=0 if quiet or as_json else "auto", **given)
     limits = {"min_df": min_df, "max_df": max_df, "max_words": max_words}
-    reading = inputs.Reading(source, format, column, vocabulary, encoding)
+    reading = dataclasses.replace(reading.at(source), vocabulary=vocabulary)
     X, names = _documents(estimator, reading, limits, quiet=quiet or as_json)
     before, columns = _score(estimator, X, names), estimator.n_features_in_
     estimator.partial_fit(X) if names is None else estimator.partial_fit(X, vocabulary=names)
@@ -78,7 +78,7 @@ def update(
 
 
 def _documents(
-    estimator: Any, reading: inputs.Reading, limits: dict[str, Any], *, quiet: bool
+    estimator: Any, reading: Reading, limits: dict[str, Any], *, quiet: bool
 ) -> tuple[Any, tuple[str, ...] | None]:
     """Return documents x columns, and the columns' names if they are to be matched by them."""
     known = vocabulary_of(estimator)
@@ -93,7 +93,7 @@ def _documents(
     text = TextOptions() if kept is None else TextOptions.from_kept(kept)
     corpus = dataclasses.replace(reading, text=text).read(quiet=quiet)
     if corpus.text is not None and known is None:
-        raise ValueError(f"this model has no words, so it cannot read the text of {reading.path}: give it counts.")
+        raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
     X, names = corpus.documents.to_matrix(), corpus.vocabulary
     if names is None or known is None:
         return X, None

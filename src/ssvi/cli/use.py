@@ -1,4 +1,4 @@
-"""What is done with a model file: look at its topics, apply it to other data, score it, ask what it is."""
+"""What is done with a model file: apply it to other data, score it, ask what it is."""
 
 from __future__ import annotations
 
@@ -12,54 +12,24 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from ssvi.cli import inputs
-from ssvi.cli.display import print_table, text_cell
+from ssvi.cli.display import text_cell
+from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.files.atomic import write_atomically
-from ssvi.files.models import column_names, describe, vocabulary_of
-from ssvi.report.components import Components, component_counts
+from ssvi.files.models import describe, vocabulary_of
+from ssvi.report.components import component_counts
 
 _ROWS_AT_ONCE = 10_000
 ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
 
 
-def topics(
-    model: ModelFile,
-    words: Annotated[int, typer.Option(min=1, help="Words of each topic.")] = 10,
-    vocabulary: inputs.ColumnNames = None,
-    as_json: inputs.AsJson = False,
-) -> None:
-    """Print the topics of a model, or the components it uses, the largest first, with their most probable words.
-
-    Example: ssvi topics topics.ssvi --words 12
-    """
-    estimator = inputs.load_model(model)
-    parts, names = Components.used_by(estimator), column_names(inputs.named(estimator, vocabulary))
-    lines: list[dict[str, Any]] = []
-    for k, (number, share) in enumerate(zip(parts.numbers, parts.shares, strict=True)):
-        top = parts.ranked(k)[:words]
-        lines.append({"component": int(number), "share": float(share), "words": [names[v] for v in top]})
-    if as_json:
-        inputs.print_json(lines)
-        return
-    if not sys.stdout.isatty():  # for other programs: a line each, by tabs
-        for line in lines:
-            typer.echo(f"{line['component']}\t{line['share']:.4f}\t{text_cell(' '.join(line['words']))}")
-        return
-    print_table(
-        f"{model.name}: {estimator.name}",
-        ["component", "share", "words"],
-        [[str(line["component"]), f"{line['share']:.3f}", " ".join(line["words"])] for line in lines],
-    )
-
-
+@reads(how_to_read)
 def transform(
     model: ModelFile,
-    source: inputs.Input,
+    source: Inputs,
+    reading: Reading,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="A .csv or .npy file to write, or - for CSV on standard output.")
     ],
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    encoding: inputs.Encoding = "utf-8",
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
     quiet: inputs.Quiet = False,
 ) -> None:
@@ -70,31 +40,30 @@ def transform(
     if str(output) != "-":
         if output.suffix not in (".csv", ".npy"):
             raise ValueError(f"--output must end in .csv or .npy, or be - for standard output, not {output.name!r}.")
-        inputs.check_output(output, model, source)
+        inputs.check_output(output, model, *source)
     estimator = inputs.load_model(model).set_params(n_jobs=jobs)
-    corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=quiet)
+    corpus = read_over(estimator, reading.at(source), quiet=quiet)
     weights = _weights(estimator, corpus.documents.to_matrix(), quiet=quiet)
     noun = "component" if hasattr(estimator, "component_weights") else "column"
     written = estimator.written_components() if noun == "component" else None
     chosen = range(weights.shape[1]) if written is None else written
     columns, weights = [f"{noun}_{k}" for k in chosen], weights[:, chosen]
     if str(output) == "-":
-        _write_rows(sys.stdout, _names(corpus), columns, weights)
+        _write_rows(sys.stdout, corpus.info, columns, weights)
         return
     if output.suffix == ".npy":
         write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
     else:
-        write_atomically(output, lambda file: _write_rows(file, _names(corpus), columns, weights))
+        write_atomically(output, lambda file: _write_rows(file, corpus.info, columns, weights))
     if not quiet:
         typer.echo(f"{output}: {len(weights):,} documents x {weights.shape[1]:,} {noun}s")
 
 
+@reads(how_to_read)
 def score(
     model: ModelFile,
-    source: inputs.Input,
-    format: inputs.Format = None,
-    column: inputs.Column = None,
-    encoding: inputs.Encoding = "utf-8",
+    source: Inputs,
+    reading: Reading,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
     as_json: inputs.AsJson = False,
 ) -> None:
@@ -106,7 +75,7 @@ def score(
     Example: ssvi score topics.ssvi held_out.jsonl
     """
     estimator = inputs.load_model(model).set_params(n_jobs=jobs)
-    corpus = read_over(estimator, inputs.Reading(source, format, column, None, encoding), quiet=as_json)
+    corpus = read_over(estimator, reading.at(source), quiet=as_json)
     with inputs.busy("scoring", quiet=as_json):
         value = float(estimator.score(corpus.documents.to_matrix()))
     if as_json:
@@ -146,14 +115,15 @@ def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
         typer.echo(f"{name}: {shown}")
 
 
-def read_over(estimator: Any, reading: inputs.Reading, *, quiet: bool) -> Any:
+def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     """Read documents over the columns of a model."""
     corpus = reading.over(estimator).read(quiet=quiet)
+    say_notes(corpus.notes, quiet=quiet)
     if corpus.text is not None and vocabulary_of(estimator) is None:
-        raise ValueError(f"this model has no words, so it cannot read the text of {reading.path}: give it counts.")
+        raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
     wanted, found = estimator.n_features_in_, corpus.documents.n_words
     if found != wanted:
-        raise ValueError(f"{reading.path} has {found:,} columns, and the model was fitted to {wanted:,}.")
+        raise ValueError(f"{reading.where} has {found:,} columns, and the model was fitted to {wanted:,}.")
     return corpus
 
 
@@ -171,15 +141,14 @@ def _weights(estimator: Any, matrix: Any, *, quiet: bool) -> Any:
     return np.concatenate(parts)
 
 
-def _names(corpus: Any) -> tuple[str, ...]:
-    return corpus.names or tuple(str(row) for row in range(len(corpus.documents)))
-
-
-def _write_rows(file: Any, names: tuple[str, ...], columns: list[str], weights: Any) -> None:
+def _write_rows(file: Any, info: Any, columns: list[str], weights: Any) -> None:
+    """Write a row for each document: its number, counted from 1, what else is known of it, and its weights."""
+    known = info.known()
     writer = csv.writer(file)
-    writer.writerow(["document", *columns])
-    for name, row in zip(names, weights, strict=True):
-        writer.writerow([text_cell(name), *(f"{value:.6g}" for value in row)])
+    writer.writerow(["document", *known, *columns])
+    for number, row in enumerate(weights):
+        about = [text_cell(texts[number]) for texts in known.values()]
+        writer.writerow([number + 1, *about, *(f"{value:.6g}" for value in row)])
 
 
 def _plain(value: Any) -> Any:

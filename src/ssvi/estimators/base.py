@@ -89,6 +89,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         "feature_names_in_",
         "vocabulary_",
         "text_options_",
+        "labels_",
         "scores_",
         "random_state_",
         "history_",
@@ -245,7 +246,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
 
     def _forget(self) -> None:
         """Take away what an earlier fit has left behind and this one may not have."""
-        for name in ("vocabulary_", "text_options_", "_state", *self.passing_attributes):
+        for name in ("vocabulary_", "text_options_", "labels_", "_state", *self.passing_attributes):
             self.__dict__.pop(name, None)
         self._ended = False
 

@@ -102,6 +102,14 @@ def _check_words(name: str, value: Any, estimator: Any) -> None:
     check_words(value, estimator.n_features_in_, "the vocabulary" if name == "vocabulary_" else f"its {name}")
 
 
+def _check_labels(name: str, value: Any, estimator: Any) -> None:
+    """Labels are lines of text, one for each component, and "" stands for none."""
+    components = getattr(estimator, "n_components", 0)
+    lines = isinstance(value, list) and all(isinstance(label, str) and label.isprintable() for label in value)
+    if not lines or len(value) != components:
+        raise ValueError(f"its labels are not {components:,} lines of text")
+
+
 def _check_text_options(name: str, value: Any, estimator: Any) -> None:
     from ssvi.data.readers import TextOptions  # seldom wanted
 
@@ -173,6 +181,7 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     **dict.fromkeys(("n_features_in_", "random_state_", "n_iter_", "_n_distinct"), _COUNT),
     **dict.fromkeys(("feature_names_in_", "vocabulary_"), _check_words),
     "text_options_": _check_text_options,
+    "labels_": _check_labels,
     "scores_": _check_scores,
     "history_": _check_history,
     # NaN where the local step optimises none, or where nothing was measured.

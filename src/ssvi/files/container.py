@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 import ssvi
+from ssvi.file_kinds import HEAD, MODEL, kind_of, looks_like_text
 from ssvi.files.atomic import write_atomically
 
 SCHEMA = 2
@@ -101,13 +102,22 @@ def _check_bytes(path: Path) -> bool:
             raise ValueError("it is too short")
         (length,) = struct.unpack_from("<Q", beginning)
         if length > min(_LONGEST_HEADER, size - 8):
-            claim = f"its header claims {length:,} bytes, and the file has {size:,}"
-            raise ValueError(f"it does not begin as one ({claim})")
+            raise ValueError(_other_kind(path))
         if beginning[8 : _PLACE.start] != _BEFORE:
             return False
         if _digest(beginning[: _PLACE.start], _BLANK, rest=file) != beginning[_PLACE]:
             raise ValueError("it was damaged after it was written (its checksum does not fit): use another copy of it")
     return True
+
+
+def _other_kind(path: Path) -> str:
+    """Return what a file is that does not begin as ours do."""
+    kind = kind_of(path)
+    if kind is not None and kind is not MODEL:
+        hint = "; a model is what `ssvi fit` writes, and corpora come after it" if kind.format else ""
+        return f"it is {kind.name}{hint}"
+    with path.open("rb") as file:
+        return "it is text" if looks_like_text(file.read(HEAD)) else "it does not begin as one, or is cut short"
 
 
 def _check_schema(text: Mapping[str, Any], *, has_checksum: bool) -> None:

@@ -57,7 +57,7 @@ def test_old_files(tmp_path):
     [
         ({"X/data": None}, "there is no data in /X"),
         ({"var": None}, "there is no var in /"),
-        ({"X/data": np.full(7, -1)}, r"document 0 and word 1 \(from 0\) is -1"),
+        ({"X/data": np.full(7, -1)}, r"document 1 and word 2 is -1"),
         ({"X/data": np.full(7, b"x")}, "data has entries of type"),
         ({"X/indices": np.full(7, 4)}, "indices must be < 4"),
         ({"X/indptr": np.array([0, 99, 3, 3, 0])}, "'indptr' that does not go from 0 up"),

@@ -56,6 +56,8 @@ CONTENTS = {
     "a.csv": lambda: b'id,text\n1,"cat, dog"\n2,bird\n',
     "a.tsv": lambda: b"id\ttext\n1\tcat dog\n2\tbird\n",
     "a.jsonl": lambda: b'{"id": 1, "text": "cat"}\n{"id": 2, "text": "dog"}\n',
+    "a.json": lambda: b'[{"id": 1, "date": "1999", "text": "cat"},\n {"id": 2, "text": "dog"}]\n',
+    "b.csv": lambda: b'sep=;\nid;date;text\n1;May 1999;"cat; dog"\n2;3/5/1999;bird\n',
     "a.npz": lambda: _npz(compressed=False),
     "b.npz": lambda: _npz(compressed=True),
     "a.mtx": lambda: b"%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 4\n2 3 1.5\n1 2 2\n",
@@ -102,7 +104,7 @@ def _reads_or_explains(path, **options):
     assert documents.counts.min(initial=0) >= 0
     assert documents.words.max(initial=-1) < documents.n_words
     assert corpus.vocabulary is None or len(corpus.vocabulary) == documents.n_words
-    assert corpus.names is None or len(corpus.names) == len(documents)
+    assert all(len(texts) == len(documents) for texts in corpus.info.known().values())
     return True
 
 
@@ -119,6 +121,24 @@ def test_arbitrary_bytes(tmp_path, name):
     assert failures > 0
     path.write_bytes(rng.bytes(300))
     _reads_or_explains(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.npz.documents.csv", b'document,id,title\n1,x,"a, b"\n2,y,c\n3,z,d\n'),
+        ("a.npz.text.json", b'{"lowercase": true, "stop_words": ["a"], "longest_run": 2, "phrases": [[["a", "b"]]]}'),
+    ],
+)
+def test_what_lies_beside_counts(tmp_path, name, content):
+    rng = np.random.default_rng(1)
+    path, beside = tmp_path / "a.npz", tmp_path / name
+    path.write_bytes(_npz(compressed=False))
+    beside.write_bytes(content)
+    assert _reads_or_explains(path)
+    for _ in range(100):
+        beside.write_bytes(_mutated(rng, content))
+        _reads_or_explains(path)
 
 
 def test_vocabularies(tmp_path):

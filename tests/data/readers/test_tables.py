@@ -109,10 +109,10 @@ def test_strings_over_a_given_vocabulary(tmp_path):
         ({"doc": [0, 1], "word": [0, 0.5], "count": [1, 1]}, r"word 0\.5 is not a whole number"),
         ({"doc": [0, 1], "word": [0, None], "count": [1, 1]}, "every word must be a number, none missing"),
         ({"doc": ["a", None], "word": [0, 1], "count": [1, 1]}, "a doc is missing"),
-        ({"doc": [0, 1], "word": [0, 1], "count": [1, -1]}, r"the count of entry 1 \(from 0\) is -1"),
+        ({"doc": [0, 1], "word": [0, 1], "count": [1, -1]}, r"the count of entry 2 is -1"),
         ({"doc": [0, 1], "word": [0, 1], "count": [1, float("nan")]}, "is nan and must be finite"),
         ({"doc": [0, 1], "word": [0, 1], "count": ["1", "2"]}, "every count must be a number"),
-        ({**LISTS, "counts": [[1], [], [1], [1]]}, r"row 0 \(from 0\) has 2 words but 1 counts"),
+        ({**LISTS, "counts": [[1], [], [1], [1]]}, r"row 1 has 2 words but 1 counts"),
         ({"words": ["x"], "counts": ["y"]}, "column 'words' has no lists"),
     ],
 )

@@ -12,7 +12,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from tests.data.readers.helpers import dense, write
 
-from ssvi.data.readers import TextOptions, lines, read_corpus, text
+from ssvi.data.readers import TextOptions, delimited, json_records, lines, read_corpus, text
+from ssvi.data.readers.columns import Columns
 
 TEXTS = ["the cat sat on the mat", "Dogs bark; cats purr, cats sleep", "", "the dog barks at the cat's mat"]
 
@@ -121,7 +122,7 @@ def test_missing_texts_and_names(tmp_path):
 
 
 def test_documents_without_end(tmp_path, monkeypatch):
-    for module in (lines, text):
+    for module in (lines, delimited, json_records):
         monkeypatch.setattr(module, "LONGEST_TEXT", 1000)
     long = "word " * 400
     with pytest.raises(ValueError, match=r"a\.txt, line 2: the line has 1,000 characters or more"):
@@ -257,7 +258,7 @@ def test_without_them_runs_are_as_long_as_among_the_words():
         ({"lowercase": True}, "not complete"),
         ({"lowercase": 1, "stop_words": None, "longest_run": 1}, "make no sense"),
         ({"lowercase": True, "stop_words": [1], "longest_run": 1}, "make no sense"),
-        ({"lowercase": True, "stop_words": "latin", "longest_run": 1}, "stop_words must be"),
+        ({"lowercase": True, "stop_words": "latin", "longest_run": 1}, "make no sense"),
         ({"lowercase": True, "stop_words": None, "longest_run": 10**9}, "make no sense"),
         ({"lowercase": True, "stop_words": None, "longest_run": "2"}, "make no sense"),
     ],
@@ -285,7 +286,7 @@ def test_paths_and_formats(tmp_path):
 
 
 def test_bad_text_options(tmp_path):
-    for options in ({"stop_words": "german"}, {"token_pattern": "("}, {"vocabulary": ()}, {"vocabulary": ("a", "a")}):
+    for options in ({"stop_words": "klingon"}, {"token_pattern": "("}, {"vocabulary": ()}, {"vocabulary": ("a", "a")}):
         with pytest.raises(ValueError, match=r"stop_words|token_pattern|vocabulary"):
             TextOptions(**options)
     with pytest.raises(ValueError, match="gives no counts of words"):
@@ -301,8 +302,15 @@ def test_progress_comes_now_and_then(tmp_path):
     assert all(before[0] <= after[0] for before, after in itertools.pairwise(calls))
 
 
-def test_text_is_never_whole_in_memory(tmp_path):
-    path = write(tmp_path / "a.txt.gz", ("cat" + " " * 10_000 + "\n") * 1_000)  # 10 MB of text
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.csv.gz", "a.tsv.gz", "a.jsonl.gz", "a.json.gz"])
+def test_text_is_never_whole_in_memory(tmp_path, name):
+    document = "cat" + " " * 10_000  # 10 MB of text
+    if "json" in name:
+        records = [json.dumps({"text": document})] * 1_000
+        content = "\n".join(records) if "jsonl" in name else "[" + ",".join(records) + "]"
+    else:
+        content = ("" if name == "a.txt.gz" else "text\n") + (document + "\n") * 1_000
+    path = write(tmp_path / name, content)
     read_corpus(write(tmp_path / "b.txt", "warm up"))
     tracemalloc.start()
     read_corpus(path)
@@ -326,5 +334,5 @@ def test_beginnings_are_those_of_the_rows_asked_for(name, tmp_path):
         plain = [document.replace("\t", " ") for document in documents]
         write(path, "\n".join([*header, *plain]))
     format = {"a.txt": "text", "folder": "folder"}.get(name, name[2:])
-    found = text.read_beginnings(path, {1, 4}, 23, format, None, "utf-8")
+    found = text.read_beginnings([(path, format)], {1, 4}, 23, Columns(), "utf-8")
     assert found == {1: "document 1 goes on and ", 4: "document 4 goes on and "}

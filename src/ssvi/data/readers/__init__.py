@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from ssvi.data.readers.base import (
@@ -9,21 +10,39 @@ from ssvi.data.readers.base import (
     TEXT_FORMATS,
     Corpus,
     CorpusError,
+    DocumentInfo,
     Progress,
-    TextOptions,
     check_format,
     guess_format,
 )
+from ssvi.data.readers.beside import with_beside
 from ssvi.data.readers.cells import read_h5ad
+from ssvi.data.readers.columns import Columns
+from ssvi.data.readers.counting import with_vocabulary
 from ssvi.data.readers.counts import read_ldac, read_svmlight, read_uci
 from ssvi.data.readers.matrices import read_npz
 from ssvi.data.readers.matrix_market import read_mtx
-from ssvi.data.readers.tables import read_table
-from ssvi.data.readers.text import read_text, with_vocabulary
+from ssvi.data.readers.options import TextOptions
+from ssvi.data.readers.phrases import PhraseRule
+from ssvi.data.readers.sources import PathLike, expand, shared_progress, sizes
+from ssvi.data.readers.stacking import stacked
+from ssvi.data.readers.tables import holds_counts, read_table
+from ssvi.data.readers.text import read_texts
 from ssvi.data.readers.vocabulary import read_vocabulary
 from ssvi.data.readers.write import write_corpus
 
-__all__ = ["FORMATS", "Corpus", "CorpusError", "TextOptions", "read_corpus", "read_vocabulary", "write_corpus"]
+__all__ = [
+    "FORMATS",
+    "Corpus",
+    "CorpusError",
+    "DocumentInfo",
+    "PhraseRule",
+    "TextOptions",
+    "read_corpus",
+    "read_vocabulary",
+    "sources_of",
+    "write_corpus",
+]
 
 _COUNT_READERS = {
     "uci": read_uci,
@@ -36,7 +55,7 @@ _COUNT_READERS = {
 
 
 def read_corpus(
-    path: str | Path,
+    path: PathLike | Iterable[PathLike],
     *,
     format: str | None = None,
     column: str | None = None,
@@ -44,6 +63,11 @@ def read_corpus(
     text: TextOptions = TextOptions(),  # noqa: B008  (frozen)
     progress: Progress | None = None,
     encoding: str = "utf-8",
+    id_column: str | None = None,
+    title_column: str | None = None,
+    date_column: str | None = None,
+    group_column: str | None = None,
+    delimiter: str | None = None,
 ) -> Corpus:
     """Read documents as bags of words.
 
@@ -51,12 +75,14 @@ def read_corpus(
 
     Parameters
     ----------
-    path : str or Path
-        A file, plain or (where it consists of lines) in gzip, or a folder of text files.
+    path : path, or several
+        Files, plain or (where they consist of lines) in gzip, folders of text files, and patterns such as "news/*.csv".
+        Several are read one after the other: texts in any formats, or counts over the same words.
     format : str, optional
         One of `FORMATS`; by default the path's suffix tells. "text" has a document a line, "tsv" and "csv" have a
-        header, "jsonl" has an object a line, "folder" has a document a file; "npz" is what `scipy.sparse.save_npz`
-        writes, "mtx" Matrix Market (documents x words), "uci" a docword file, "ldac" lines `N word:count ...`.
+        header, "jsonl" has an object a line, "json" an array of objects or texts, "folder" has a document a file,
+        "file" is a document; "npz" is what `scipy.sparse.save_npz` writes, "mtx" Matrix Market (documents x words),
+        "uci" a docword file, "ldac" lines `N word:count ...`.
     column : str, optional
         The column or key of the text; by default the one called text, body, abstract, content or document, or the only
         one.
@@ -69,17 +95,50 @@ def read_corpus(
         Called now and then with the bytes read so far and the bytes there are.
     encoding : str
         Of text and vocabulary.
+    id_column, title_column, date_column, group_column : str, optional
+        Columns or keys of what else is known of a document; by default those called id or name; title or headline;
+        date, published or year; group.
+    delimiter : str, optional
+        What stands between the columns of a csv or tsv file; by default a tab in a tsv, and in a csv what its first
+        lines tell.
 
     """
-    path = Path(path)
-    if format is None and (path / "bow.npz").is_file():
-        path /= "bow.npz"  # a folder that `ssvi.data.wikipedia.save_dump` wrote
-    if format is None and path.exists():
-        format = guess_format(path)
-    check_format(path, format or FORMATS[0])
+    columns = Columns(column, id_column, title_column, date_column, group_column, delimiter)
+    sources = sources_of(path, format)
+    counts = [_is_counts(own, kind, column) for own, kind in sources]
     file = None if vocabulary is None else Path(vocabulary)
+    if not any(counts):
+        return read_texts(sources, columns, with_vocabulary(text, file, encoding), encoding, progress)
+    if not all(counts):
+        (one, _), (other, _) = sources[counts.index(True)], sources[counts.index(False)]
+        raise CorpusError(f"{one} holds counts and {other} text: read one or the other.")
+    all_sizes = sizes([own for own, _ in sources]) if progress is not None else [0]
+    parts = []
+    for number, (own, kind) in enumerate(sources):
+        reported = shared_progress(progress, all_sizes, number)
+        parts.append(with_beside(_read_counts(own, kind, file, encoding, reported), own))
+    return stacked(parts, [own for own, _ in sources])
+
+
+def sources_of(path: PathLike | Iterable[PathLike], format: str | None = None) -> list[tuple[Path, str]]:
+    """Return the files and folders that paths and patterns stand for, each with its format."""
+    found = []
+    for own in expand(path):
+        # A folder that `ssvi.data.wikipedia.save_dump` wrote is counts.
+        place = own / "bow.npz" if format is None and (own / "bow.npz").is_file() else own
+        kind = guess_format(place) if format is None and place.exists() else format
+        check_format(place, kind or FORMATS[0])
+        found.append((place, kind or FORMATS[0]))
+    return found
+
+
+def _is_counts(path: Path, format: str, column: str | None) -> bool:
+    if format in ("parquet", "arrow"):
+        return holds_counts(path, format, column)
+    return format not in TEXT_FORMATS
+
+
+def _read_counts(path: Path, format: str, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
     if format in _COUNT_READERS:
-        return _COUNT_READERS[format](path, file, encoding, progress)
-    if format not in TEXT_FORMATS:
-        return read_table(path, format or "", column, file, text, encoding, progress)
-    return read_text(path, format, column, with_vocabulary(text, file, encoding), encoding, progress)
+        return _COUNT_READERS[format](path, vocabulary, encoding, progress)
+    return read_table(path, format, vocabulary, encoding, progress)

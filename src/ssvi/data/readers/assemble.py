@@ -78,9 +78,9 @@ def checked(path: Path, matrix: Any) -> Documents:
     if len(faulty):
         entries = matrix.tocoo()
         faulty = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
-        row, word = (int(places[faulty[0]]) for places in (entries.row, entries.col))
+        row, word = (int(places[faulty[0]]) + 1 for places in (entries.row, entries.col))
         raise CorpusError(
-            f"{path}: the entry of document {row} and word {word} (from 0) is {entries.data[faulty[0]]}, and entries "
+            f"{path}: the entry of document {row} and word {word} is {entries.data[faulty[0]]}, and entries "
             "must be finite and not negative: mend it."
         )
     documents = Documents.from_matrix(matrix.tocsr())

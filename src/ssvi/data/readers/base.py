@@ -1,25 +1,23 @@
-"""What every reader shares: the corpus it returns, the options of text, and the formats' names."""
+"""What every reader shares: the corpus it returns, and the formats' names."""
 
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssvi.batches.documents import Documents
+from ssvi.file_kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from ssvi.data.readers.options import TextOptions
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes read so far and the bytes there are, None where that is not known."""
 
-TEXT_COLUMNS = ("text", "body", "abstract", "content", "document")
-NAME_COLUMNS = ("id", "name")
-_MOST_NAMES, _LONGEST_NAME = 10, 40  # of columns in a message
-LONGEST_RUN = 20  # words of a term
-
-TEXT_FORMATS = ("text", "tsv", "csv", "jsonl", "folder")
+TEXT_FORMATS = ("text", "tsv", "csv", "jsonl", "json", "folder", "file")
 FORMATS = (*TEXT_FORMATS, "npz", "mtx", "uci", "ldac", "svmlight", "parquet", "arrow", "h5ad")
 _UNCOMPRESSED = ("folder", "npz", "parquet", "arrow", "h5ad")  # formats that are not read from .gz
 _SUFFIXES = {
@@ -28,6 +26,7 @@ _SUFFIXES = {
     ".csv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".npz": "npz",
     ".mtx": "mtx",
     ".ldac": "ldac",
@@ -44,8 +43,22 @@ ENDINGS = {
     format: ", ".join(suffix for suffix, own in _SUFFIXES.items() if own == format)
     + (" (or .gz)" if format not in _UNCOMPRESSED else "")
     for format in FORMATS
-} | {"folder": "a folder: every file in it is a document", "uci": "docword.*.txt (or .gz)"}
+} | {
+    "folder": "a folder: every file in it is a document",
+    "file": "any files, by --format file: each is a document",
+    "uci": "docword.*.txt (or .gz)",
+}
 """How the names of files end, for people."""
+
+
+_WANTED = {
+    "npz": "a sparse matrix",
+    "mtx": "a Matrix Market file",
+    "parquet": "a Parquet file",
+    "arrow": "an Arrow file",
+    "h5ad": "an HDF5 file",
+    **dict.fromkeys(("uci", "ldac", "svmlight"), "counts of words"),
+}
 
 
 class CorpusError(ValueError):
@@ -53,8 +66,76 @@ class CorpusError(ValueError):
 
 
 @dataclass(frozen=True)
+class DocumentInfo:
+    """What is known of documents beside their words: each None, or a text for each document, "" where it has none.
+
+    Attributes
+    ----------
+    ids : tuple of str, optional
+        What tells a document from others: a column of the data, or the name of its file.
+    titles : tuple of str, optional
+        What it is called for people.
+    dates : tuple of str, optional
+        When it is from: 2024, 2024-05 or 2024-05-31.
+    groups : tuple of str, optional
+        What it belongs to: a column of the data, a folder, or one of several sources.
+
+    """
+
+    ids: tuple[str, ...] | None = None
+    titles: tuple[str, ...] | None = None
+    dates: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
+
+    def known(self) -> dict[str, tuple[str, ...]]:
+        """Return those that there are, by their names in tables: id, title, date, group."""
+        return {field[:-1]: texts for field in ("ids", "titles", "dates", "groups") if (texts := getattr(self, field))}
+
+    def called(self, number: int) -> str:
+        """Return what a document is called for people; its place is counted from 0, people count from 1."""
+        own = (texts[number] for texts in (self.titles, self.ids) if texts)
+        return next((text for text in own if text), f"document {number + 1}")
+
+    @classmethod
+    def joined(cls, parts: Sequence[DocumentInfo], lengths: Sequence[int]) -> DocumentInfo:
+        """Return what is known of the documents of several sources, one after the other, so many of each."""
+        return cls(*(_joined(parts, lengths, field) for field in ("ids", "titles", "dates", "groups")))
+
+
+def _joined(parts: Sequence[DocumentInfo], lengths: Sequence[int], field: str) -> tuple[str, ...] | None:
+    own = [getattr(part, field) for part in parts]
+    if not any(own):
+        return None
+    return tuple(text for texts, length in zip(own, lengths, strict=True) for text in texts or ("",) * length)
+
+
+@dataclass(frozen=True)
+class WordFacts:
+    """What became of the different words of a text.
+
+    Attributes
+    ----------
+    found : int
+        Those that are no stop words.
+    rare, frequent : int
+        Those of fewer documents than `min_df`, and of more than `max_df`.
+    beyond : int
+        Those beyond `max_features`.
+    kept : int
+        The rest.
+
+    """
+
+    found: int
+    rare: int
+    frequent: int
+    beyond: int
+    kept: int
+
+
+@dataclass(frozen=True)
 class Corpus:
-    """Documents, and what their words and they themselves are called.
+    """Documents, and what is known of their words and of themselves.
 
     Attributes
     ----------
@@ -62,93 +143,31 @@ class Corpus:
         Bags of words, or the rows of any matrix without negative entries.
     vocabulary : tuple of str, optional
         The word of each column; None where the format has no words.
-    names : tuple of str, optional
-        The name of each document: its file, its id; None where there are none.
+    info : DocumentInfo
+        Ids, titles, dates and groups of the documents, as far as the data has them.
     text : TextOptions, optional
         How text became words; None where there was no text.
+    text_before : TextOptions, optional
+        How text had become words before it was written as counts, where that is known.
+    words : WordFacts, optional
+        What became of the words of a text.
+    notes : tuple of str
+        Sentences about the input that a person should know of.
 
     """
 
     documents: Documents
     vocabulary: tuple[str, ...] | None
-    names: tuple[str, ...] | None
+    info: DocumentInfo = DocumentInfo()
     text: TextOptions | None = None
+    text_before: TextOptions | None = None
+    words: WordFacts | None = None
+    notes: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True)
-class TextOptions:
-    """How text becomes words, as scikit-learn's CountVectorizer has it.
-
-    Attributes
-    ----------
-    lowercase : bool
-        Whether upper and lower case are the same.
-    stop_words : "english", tuple of str, or None
-        Words to leave out. A given vocabulary goes before: its words are counted even if they are stop words.
-    ngram_range : (int, int)
-        The fewest and the most words that make one term.
-    min_df, max_df : int or float
-        In how many documents a word must and may occur; floats are shares of the documents.
-    max_features : int, optional
-        How many words to keep, the most frequent ones.
-    token_pattern : str
-        The regular expression of a word.
-    vocabulary : tuple of str, optional
-        The words to count, in the order of the columns; `min_df`, `max_df` and `max_features` then do nothing.
-
-    """
-
-    lowercase: bool = True
-    stop_words: str | tuple[str, ...] | None = "english"
-    ngram_range: tuple[int, int] = (1, 1)
-    min_df: int | float = 1
-    max_df: int | float = 1.0
-    max_features: int | None = None
-    token_pattern: str = r"(?u)\b\w\w+\b"
-    vocabulary: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.stop_words, str) and self.stop_words != "english":
-            raise ValueError(f"stop_words must be 'english', a tuple of words or None, not {self.stop_words!r}.")
-        try:
-            re.compile(self.token_pattern)
-        except re.error as error:
-            raise ValueError(f"token_pattern {self.token_pattern!r} is no regular expression: {error}.") from error
-        if self.vocabulary is not None:
-            if not self.vocabulary:
-                raise ValueError("the vocabulary is empty: give one word or more, or None.")
-            places: dict[str, int] = {}
-            for place, word in enumerate(self.vocabulary):
-                if places.setdefault(word, place) != place:
-                    raise ValueError(f"{word!r} is in the vocabulary twice, as words {places[word]} and {place}.")
-
-    def kept(self) -> dict[str, Any]:
-        """Return what a model must keep to read other text in the same way, as plain values."""
-        words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
-        return {"lowercase": self.lowercase, "stop_words": words, "longest_run": self.ngram_range[1]}
-
-    @classmethod
-    def from_kept(cls, kept: Any) -> TextOptions:
-        """Return the options that `kept` tells of, which may come from a file of anybody's making."""
-        try:
-            lowercase, stop_words, longest = (kept[name] for name in ("lowercase", "stop_words", "longest_run"))
-        except (TypeError, KeyError):
-            raise ValueError("its text options are not complete") from None
-        if isinstance(stop_words, list) and all(isinstance(word, str) for word in stop_words):
-            stop_words = tuple(stop_words)
-        sound = isinstance(lowercase, bool) and isinstance(longest, int) and 1 <= longest <= LONGEST_RUN
-        if not sound or not isinstance(stop_words, str | tuple | None):
-            raise ValueError("its text options make no sense")
-        return cls(lowercase=lowercase, stop_words=stop_words, ngram_range=(1, longest))
-
-    @classmethod
-    def for_words(cls, words: tuple[str, ...], kept: Any = None) -> TextOptions:
-        """Return how to read text over the words of a model, by what it has kept of its own text, if it has.
-
-        Without that, runs of words are as long as the longest among the model's words.
-        """
-        longest = min(LONGEST_RUN, 1 + max(word.count(" ") for word in words))
-        return replace(cls(ngram_range=(1, longest)) if kept is None else cls.from_kept(kept), vocabulary=words)
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The documents' ids, where there are any."""
+        return self.info.ids
 
 
 def guess_format(path: Path) -> str:
@@ -160,6 +179,10 @@ def guess_format(path: Path) -> str:
         return "uci"
     format = _SUFFIXES.get(Path(name).suffix)
     if format is None:
+        kind = kind_of(path)
+        if kind is not None and kind.format is not None:
+            return kind.format
+        refuse_foreign(path, kind, "")
         raise CorpusError(f"the name of {path} does not tell its format: give `format`, one of {', '.join(FORMATS)}.")
     return format
 
@@ -168,6 +191,8 @@ def check_format(path: Path, format: str) -> None:
     """Refuse formats that do not exist, paths that do not, and folders and files taken for each other."""
     if format not in FORMATS:
         raise CorpusError(f"there is no format {format!r}: give one of {', '.join(FORMATS)}.")
+    if path.is_symlink() and not path.exists():
+        raise CorpusError(f"{path} is a link that leads nowhere: mend it, or give another path.")
     if not path.exists():
         raise CorpusError(f"there is no {path}: check the path.")
     if path.is_dir() != (format == "folder"):
@@ -179,38 +204,23 @@ def check_format(path: Path, format: str) -> None:
         raise CorpusError(f"{path} cannot be read as {format} while it is compressed: unpack it first.")
     if path.is_file() and path.stat().st_size == 0:
         raise CorpusError(f"{path} is empty: give a file with documents.")
+    if path.is_file():
+        refuse_foreign(path, kind_of(path), format)
+
+
+def refuse_foreign(path: Path, kind: Kind | None, format: str) -> None:
+    """Refuse a file whose first bytes say that it is something else than its name or the format says."""
+    if kind is None or kind.format == format:
+        return
+    if format == "npz" and "zip" in kind.name:  # it may be a matrix that is damaged, or have something else with it
+        return
+    raise CorpusError(f"{path} is {kind.name}, not {_WANTED.get(format, 'text')}: {kind.advice}.")
 
 
 def stem(path: Path) -> str:
     """Return the name of a file without its last suffix, not counting .gz."""
     name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
     return Path(name).stem
-
-
-def choose_column(path: Path, columns: Sequence[str], column: str | None) -> str:
-    """Return the column (or key) of the text: the one asked for, else the first that sounds like it."""
-    have = ", ".join(repr(name[:_LONGEST_NAME]) for name in columns[:_MOST_NAMES]) or "none"
-    if len(columns) > _MOST_NAMES:
-        have += ", ..."
-    if column is not None:
-        if column not in columns:
-            raise CorpusError(f"{path} has no column {column!r}: give one of its columns ({have}) as `column`.")
-        return column
-    for wanted in TEXT_COLUMNS:
-        for name in columns:
-            if name.strip().lower() == wanted:
-                return name
-    if len(columns) == 1:
-        return columns[0]
-    raise CorpusError(
-        f"{path} does not tell which column holds the text: give one of its columns ({have}) as `column`."
-    )
-
-
-def choose_names(columns: Sequence[str], text: str) -> str | None:
-    """Return the column (or key) of the documents' names, None if there is none."""
-    own = {name.strip().lower(): name for name in reversed(columns) if name != text}
-    return next((own[wanted] for wanted in NAME_COLUMNS if wanted in own), None)
 
 
 def optional_module(name: str, extra: str, path: Path) -> Any:

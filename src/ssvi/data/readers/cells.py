@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.data.readers.assemble import checked
-from ssvi.data.readers.base import Corpus, CorpusError, Progress
+from ssvi.data.readers.base import Corpus, CorpusError, DocumentInfo, Progress
 from ssvi.data.readers.matrices import check_unpacked, finish, sparse_matrix
 from ssvi.data.readers.vocabulary import words_of_columns
 
@@ -58,7 +58,7 @@ def read_h5ad(path: Path, vocabulary: Path | None, encoding: str, progress: Prog
     documents = checked(path, matrix)
     finish(path, progress)
     given = None if vocabulary is None else words_of_columns(path, vocabulary, encoding, documents.n_words)
-    return Corpus(documents, given or words, names)
+    return Corpus(documents, given or words, DocumentInfo(ids=names))
 
 
 def _fault(path: Path, what: str) -> CorpusError:

@@ -53,7 +53,7 @@ def read_uci(path: Path, vocabulary: Path | None, encoding: str, progress: Progr
         words = read_vocabulary(file, encoding)
         if len(words) != n_words:
             raise CorpusError(f"{path}, line 2: the header says {n_words:,} words but {file} has {len(words):,}.")
-    return Corpus(documents, words, None)
+    return Corpus(documents, words)
 
 
 def read_ldac(path: Path, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
@@ -93,7 +93,7 @@ def _read_pairs(
     n_words = highest + 1 - base
     columns = given or words_of_columns(path, None, encoding, n_words, may_be_longer=True)
     documents = entries.documents(path, n_rows, n_words if columns is None else len(columns), base)
-    return Corpus(documents, columns, None)
+    return Corpus(documents, columns)
 
 
 def _blank_line(source: Source, first: int, chunk: bytes, before: int) -> int:

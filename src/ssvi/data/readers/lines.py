@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ssvi.data.readers.base import CorpusError, Progress
+from ssvi.data.readers.base import CorpusError, Progress, refuse_foreign
+from ssvi.file_kinds import head_of, kind_of, kind_of_bytes
 
 _BUFFER = 1 << 18  # bytes read from disk at a time
 _REPORT = 1 << 20  # bytes between two calls of progress
@@ -114,6 +115,23 @@ class Source:
         """Return an error about a line, the current one unless its number is given."""
         return CorpusError(f"{self.path}, line {self.number if number is None else number}: {what}")
 
+    def refuse_foreign(self, format: str) -> None:
+        """Refuse the file if its first bytes say that it is something else than text."""
+        try:
+            kind = kind_of_bytes(head_of(self._stream))
+        except _GZIP_FAULTS:
+            return  # which will be told with its line
+        if kind is not None:
+            refuse_foreign(self.path, kind_of(self.path) or kind, format)
+
+    def first_character(self, encoding: str) -> str:
+        """Return the first character that is no space, without reading it: the file may be a pipe."""
+        try:
+            head = bytes(self._stream.peek(_BUFFER))
+        except _GZIP_FAULTS:
+            return ""  # which will be told with its line
+        return head.decode(text_encoding(encoding), "ignore").lstrip("\ufeff").lstrip()[:1]
+
     def largest_size(self) -> int:
         """Return how many bytes the file can have at the most once it is unpacked."""
         packed = self._stream is not self._file
@@ -167,6 +185,15 @@ class Source:
             raise self._gzip_fault(error) from error
         if self.number == 0 and not may_be_empty:
             raise CorpusError(f"{self.path} is empty: give a file with documents.")
+
+    def pieces(self, encoding: str, size: int) -> Iterator[str]:
+        """Yield the text in pieces of so many characters, whatever its lines are; `number` is left to the caller."""
+        try:
+            yield from iter(partial(self._decoded(encoding, None).read, size), "")
+        except UnicodeError as error:
+            raise self.fault(*_unreadable(error, encoding, self.number)) from error
+        except _GZIP_FAULTS as error:
+            raise self._gzip_fault(error) from error
 
     def whole_text(self, encoding: str) -> str:
         """Return everything as one text."""

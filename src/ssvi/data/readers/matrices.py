@@ -41,7 +41,7 @@ def read_npz(path: Path, vocabulary: Path | None, encoding: str, progress: Progr
         ) from error
     documents = checked(path, matrix)
     finish(path, progress)
-    return Corpus(documents, words_of_columns(path, vocabulary, encoding, documents.n_words), None)
+    return Corpus(documents, words_of_columns(path, vocabulary, encoding, documents.n_words))
 
 
 def check_unpacked(path: Path, size: int) -> None:

@@ -58,7 +58,7 @@ def read_mtx(path: Path, vocabulary: Path | None, encoding: str, progress: Progr
         )
     check_shape(path, header.n_rows, header.n_words, found)
     documents = entries.documents(path, header.n_rows, header.n_words)
-    return Corpus(documents, words_of_columns(path, vocabulary, encoding, header.n_words), None)
+    return Corpus(documents, words_of_columns(path, vocabulary, encoding, header.n_words))
 
 
 def _header(source: Source) -> _Header:

@@ -14,44 +14,60 @@ from ssvi.data.readers.assemble import LARGEST_DIMENSION, Entries
 from ssvi.data.readers.base import (
     Corpus,
     CorpusError,
+    DocumentInfo,
     Progress,
-    TextOptions,
-    choose_column,
-    choose_names,
     clause,
     optional_module,
 )
-from ssvi.data.readers.text import count_words
-from ssvi.data.readers.text import with_vocabulary as text_with_vocabulary
+from ssvi.data.readers.columns import Columns, Gathered
 from ssvi.data.readers.vocabulary import read_vocabulary, words_of_columns
 
 _ROWS = 1_000  # of a batch; those of text may be long,
 _ENTRIES = 1 << 16  # those of entries are short
 
 
-def read_table(
-    path: Path,
-    format: str,
-    column: str | None,
-    vocabulary: Path | None,
-    text: TextOptions,
-    encoding: str,
-    progress: Progress | None,
-) -> Corpus:
-    """Read a parquet or arrow file.
+def holds_counts(path: Path, format: str, column: str | None) -> bool:
+    """Tell whether a parquet or arrow file holds counts and no text."""
+    pyarrow = optional_module("pyarrow", "arrow", path)
+    with pyarrow.OSFile(str(path), "rb") as file:
+        names = {name.strip().lower() for name in _Table(path, file, format, None).columns}
+    return column is None and ({"doc", "word", "count"} <= names or {"words", "counts"} <= names)
 
-    It has a column of text; or columns doc, word and count, an entry a row; or columns words and counts of lists, a
-    document a row. Words and docs are numbers from 0 or strings.
+
+def read_table(path: Path, format: str, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
+    """Read counts from a parquet or arrow file.
+
+    It has columns doc, word and count, an entry a row; or columns words and counts of lists, a document a row. Words
+    and docs are numbers from 0 or strings.
     """
     pyarrow = optional_module("pyarrow", "arrow", path)
     with pyarrow.OSFile(str(path), "rb") as file:
         table = _Table(path, file, format, progress)
         names = {name.strip().lower(): name for name in reversed(table.columns)}
-        if column is None and {"doc", "word", "count"} <= names.keys():
-            return _Counts(path, pyarrow, vocabulary, encoding).read_triples(table, names)
-        if column is None and {"words", "counts"} <= names.keys():
-            return _Counts(path, pyarrow, vocabulary, encoding).read_lists(table, names)
-        return _read_texts(path, table, column, text_with_vocabulary(text, vocabulary, encoding))
+        counts = _Counts(path, pyarrow, vocabulary, encoding)
+        if {"doc", "word", "count"} <= names.keys():
+            return counts.read_triples(table, names)
+        return counts.read_lists(table, names)
+
+
+def table_texts(
+    path: Path, format: str, columns: Columns, gathered: Gathered, progress: Progress | None
+) -> Iterator[str]:
+    """Yield the texts of a parquet or arrow file; `gathered` is filled while they are read."""
+    pyarrow = optional_module("pyarrow", "arrow", path)
+    with pyarrow.OSFile(str(path), "rb") as file:
+        table = _Table(path, file, format, progress)
+        chosen = columns.chosen(path, table.columns)
+        fields = gathered.fields(chosen)
+        wanted = list(dict.fromkeys([chosen.text, *(column for _, column in fields)]))
+        for batch in table.batches(wanted):
+            for values, column in fields:
+                own = batch[wanted.index(column)].to_pylist()
+                values.extend("" if value is None else str(value) for value in own)
+            for document in batch[0].to_pylist():
+                if not isinstance(document, str | None):
+                    raise CorpusError(f"{path}: column {chosen.text!r} is no text: give another as `column`.")
+                yield document or ""
 
 
 class _Table:
@@ -126,23 +142,6 @@ def _rewound(file: Any) -> Any:
     return file
 
 
-def _read_texts(path: Path, table: _Table, column: str | None, text: TextOptions) -> Corpus:
-    text_column = choose_column(path, table.columns, column)
-    name_column = choose_names(table.columns, text_column)
-    names: list[str] = []
-
-    def documents() -> Iterator[str]:
-        for batch in table.batches([text_column, *([name_column] if name_column else [])]):
-            if name_column:
-                names.extend("" if name is None else str(name) for name in batch[1].to_pylist())
-            for document in batch[0].to_pylist():
-                if not isinstance(document, str | None):
-                    raise CorpusError(f"{path}: column {text_column!r} is no text: give another as `column`.")
-                yield document or ""
-
-    return count_words(path, documents(), text, names)
-
-
 class _Numbers(dict[str, int]):
     """Numbers for strings, in the order in which they come."""
 
@@ -179,10 +178,8 @@ class _Counts:
             lengths = [self._lengths(compute, array, what) for array, what in ((words, "words"), (counts, "counts"))]
             differ = np.flatnonzero(lengths[0] != lengths[1])
             if len(differ):
-                row, (n_words, n_counts) = self._n_rows + differ[0], (int(own[differ[0]]) for own in lengths)
-                raise CorpusError(
-                    f"{self._path}: row {row} (from 0) has {n_words} words but {n_counts} counts: mend it."
-                )
+                row, (n_words, n_counts) = self._n_rows + differ[0] + 1, (int(own[differ[0]]) for own in lengths)
+                raise CorpusError(f"{self._path}: row {row} has {n_words} words but {n_counts} counts: mend it.")
             rows = np.repeat(np.arange(self._n_rows, self._n_rows + len(words)), lengths[0])
             self._n_rows += len(words)
             self._add(rows, compute.list_flatten(words), compute.list_flatten(counts))
@@ -202,9 +199,9 @@ class _Counts:
         values = self._numbers(counts, "count")
         faulty = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
         if len(faulty):
-            place = self._entries.number + int(faulty[0])
+            place = self._entries.number + int(faulty[0]) + 1
             raise CorpusError(
-                f"{self._path}: the count of entry {place} (from 0) is {values[faulty[0]]} and must be finite and not "
+                f"{self._path}: the count of entry {place} is {values[faulty[0]]} and must be finite and not "
                 "negative: mend it."
             )
         self._n_words = max(self._n_words, int(columns.max(initial=-1)) + 1)
@@ -250,4 +247,4 @@ class _Counts:
         if words is None:
             words = words_of_columns(self._path, None, self._encoding, self._n_words, may_be_longer=True)
         n_words = self._n_words if words is None else len(words)
-        return Corpus(self._entries.documents(self._path, self._n_rows, n_words), words, names)
+        return Corpus(self._entries.documents(self._path, self._n_rows, n_words), words, DocumentInfo(ids=names))

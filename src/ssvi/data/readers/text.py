@@ -1,249 +1,183 @@
-"""Text to counts of words: lines, tables, JSON and folders, a document at a time."""
+"""Corpora of text: the documents of files, tables, JSON and folders, one after the other, and their counts."""
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import json
-import os
-import re
-import sys
-import warnings
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from ssvi.batches.documents import Documents
-from ssvi.data.readers.base import Corpus, CorpusError, Progress, TextOptions, choose_column, choose_names, clause
-from ssvi.data.readers.lines import LONGEST_TEXT, Source
-from ssvi.data.readers.vocabulary import read_vocabulary
+from ssvi.data.readers.base import Corpus, CorpusError, DocumentInfo, Progress
+from ssvi.data.readers.columns import Columns, Gathered
+from ssvi.data.readers.counting import count_words
+from ssvi.data.readers.dates import plain_dates
+from ssvi.data.readers.delimited import table_documents
+from ssvi.data.readers.json_records import json_documents
+from ssvi.data.readers.lines import Source
+from ssvi.data.readers.options import TextOptions
+from ssvi.data.readers.sources import files_below, in_words, shared_progress, sizes
+from ssvi.data.readers.tables import table_texts
+from ssvi.data.readers.words import strip_html
 
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _MOST_ZEROS = 100  # one character in so many may be a zero byte in a file of text: they part words
 _REPORT = 1 << 20  # bytes of a folder's files between two calls of progress
+_MANY_FILES = 10  # of a document a line each are worth a word
 
 
-def read_text(
-    path: Path, format: str, column: str | None, text: TextOptions, encoding: str, progress: Progress | None
+@dataclass
+class TextSource:
+    """One source of text, and what is known of its documents once they were read."""
+
+    path: Path
+    format: str
+    gathered: Gathered = field(default_factory=Gathered)
+    notes: list[str] = field(default_factory=list)
+
+    def documents(self, columns: Columns, encoding: str, progress: Progress | None) -> Iterator[str]:
+        """Return its documents, one after the other; all but lines of text are counted as they come."""
+        if self.format == "text":
+            return self._lines(encoding, progress)
+        return self._counted(columns, encoding, progress)
+
+    def _lines(self, encoding: str, progress: Progress | None) -> Iterator[str]:
+        with Source(self.path, progress) as source:
+            yield from source.text(encoding)
+            self.gathered.number = source.number
+
+    def _counted(self, columns: Columns, encoding: str, progress: Progress | None) -> Iterator[str]:
+        for document in self._texts(columns, encoding, progress):
+            self.gathered.number += 1
+            yield document
+
+    def _texts(self, columns: Columns, encoding: str, progress: Progress | None) -> Iterator[str]:
+        if self.format in ("parquet", "arrow"):
+            yield from table_texts(self.path, self.format, columns, self.gathered, progress)
+        elif self.format == "folder":
+            yield from self._folder(encoding, progress)
+        elif self.format == "file":
+            yield self._file(self.path, str(self.path), encoding)
+        else:
+            with Source(self.path, progress) as source:
+                if self.format in ("json", "jsonl"):
+                    yield from json_documents(source, columns, encoding, self.gathered)
+                else:
+                    yield from table_documents(source, self.format, columns, encoding, self.gathered)
+
+    def _folder(self, encoding: str, progress: Progress | None) -> Iterator[str]:
+        """Yield the files under a folder in the order of their relative paths; folders in it are groups."""
+        files, lost = files_below(self.path)
+        if lost:
+            self.notes.append(f"{lost:,} links in {self.path} lead nowhere and were left out.")
+        total, done, reported = sum(file.stat().st_size for _, file in files), 0, 0
+        is_nested = any("/" in name for name, _ in files)
+        for number, (name, file) in enumerate(files, 1):
+            text = self._file(file, name, encoding)
+            if is_nested:
+                self.gathered.lists["group"].append(name.partition("/")[0] if "/" in name else "")
+            yield text
+            done += file.stat().st_size
+            if progress is not None and (done - reported >= _REPORT or number == len(files)):
+                reported = done
+                progress(done, max(done, total))
+
+    def _file(self, file: Path, name: str, encoding: str) -> str:
+        self.gathered.lists["id"].append(name)
+        with Source(file) as source:
+            source.refuse_foreign("text")
+            text = source.whole_text(encoding)
+        if _MOST_ZEROS * text.count("\0") > len(text):
+            raise CorpusError(
+                f"{file} is no text in {encoding}, it has many zero bytes: take it out of the folder, or give its "
+                "`encoding`, such as 'utf-16'."
+            )
+        return text
+
+    def info(self, *, is_one_of_many: bool) -> DocumentInfo:
+        """Return what is known of its documents; one of many sources is a group itself where it has none."""
+        lists, number = self.gathered.lists, self.gathered.number
+        ids, groups = lists["id"], lists["group"]
+        if is_one_of_many:
+            if self.format == "folder":
+                ids = [f"{self.path.as_posix()}/{name}" for name in ids]
+            groups = groups or [self.path.parent.name if self.format == "file" else self.path.name] * number
+        return DocumentInfo(*(tuple(own) or None for own in (ids, lists["title"], lists["date"], groups)))
+
+
+def read_texts(
+    sources: Sequence[tuple[Path, str]],
+    columns: Columns,
+    text: TextOptions,
+    encoding: str,
+    progress: Progress | None,
 ) -> Corpus:
-    """Read a corpus of one of the formats of text; `format` is its name."""
-    names: list[str] = []
-    with _documents(path, format, column, encoding, progress, names) as documents:
-        return count_words(path, documents, text, names)
+    """Count the words of all documents of some sources, each with its format."""
+    own = [TextSource(path, format) for path, format in sources]
+    _check_columns(own, columns)
+    where = in_words([source.path for source in own])
+    counted = count_words(where, _chained(own, columns, encoding, progress), text)
+    lengths = [source.gathered.number for source in own]
+    info = DocumentInfo.joined([source.info(is_one_of_many=len(own) > 1) for source in own], lengths)
+    if len(own) > 1 and info.groups and len(set(info.groups)) == 1:
+        info = replace(info, groups=None)
+    info, notes = _with_plain_dates(info, was_asked_for=columns.date is not None)
+    notes = [note for source in own for note in source.notes] + notes
+    if sum(source.format == "text" for source in own) > _MANY_FILES:
+        notes.append("each line of these files was taken for a document: with the `format` file each file is one.")
+    return Corpus(
+        counted.documents,
+        counted.vocabulary,
+        info,
+        counted.text,
+        words=counted.words,
+        notes=(*notes, *counted.notes),
+    )
+
+
+def _with_plain_dates(info: DocumentInfo, *, was_asked_for: bool) -> tuple[DocumentInfo, list[str]]:
+    """Return dates in one form; a column that only sounded like one of dates is left out."""
+    if info.dates is None:
+        return info, []
+    dates, notes = plain_dates(info.dates)
+    if not any(dates):
+        return replace(info, dates=None), notes if was_asked_for else []
+    return replace(info, dates=dates), notes
+
+
+def _chained(
+    sources: Sequence[TextSource], columns: Columns, encoding: str, progress: Progress | None
+) -> Iterator[str]:
+    """Return the documents of all sources; by `chain`, since a generator more is felt where documents are short."""
+    all_sizes = sizes([source.path for source in sources]) if progress is not None and len(sources) > 1 else [0]
+    return itertools.chain.from_iterable(
+        source.documents(columns, encoding, shared_progress(progress, all_sizes, number))
+        for number, source in enumerate(sources)
+    )
+
+
+def _check_columns(sources: Sequence[TextSource], columns: Columns) -> None:
+    """Refuse names of columns where there are none."""
+    plain = next((source for source in sources if source.format in ("text", "folder", "file")), None)
+    given = {"column": columns.text} | {f"{name}_column": value for name, value in columns.named().items()}
+    option = next((option for option, value in given.items() if value is not None), None)
+    if plain is not None and option is not None:
+        raise CorpusError(
+            f"{plain.path} is read as {plain.format}, which has no columns: leave out `{option}`, or give its `format`."
+        )
 
 
 def read_beginnings(
-    path: Path, rows: Collection[int], length: int, format: str, column: str | None, encoding: str
+    sources: Sequence[tuple[Path, str]],
+    rows: Collection[int],
+    length: int,
+    columns: Columns,
+    encoding: str,
+    *,
+    without_html: bool = False,
 ) -> dict[int, str]:
-    """Return the first characters of some documents of a corpus of text, by their rows, with single spaces."""
-    with _documents(path, format, column, encoding, None, []) as documents:
-        found = {row: document[: 4 * length] for row, document in enumerate(documents) if row in rows}
+    """Return the first characters of some documents of text, by their rows, with single spaces."""
+    wanted, last, found = set(rows), max(rows, default=-1), {}
+    own = [TextSource(path, format) for path, format in sources]
+    for row, document in enumerate(itertools.islice(_chained(own, columns, encoding, None), last + 1)):
+        if row in wanted:
+            found[row] = strip_html(document) if without_html else document[: 4 * length]
     return {row: " ".join(document.split())[:length] for row, document in found.items()}
-
-
-@contextlib.contextmanager
-def _documents(
-    path: Path, format: str, column: str | None, encoding: str, progress: Progress | None, names: list[str]
-) -> Iterator[Iterator[str]]:
-    """Open a corpus of text; `names` is filled while its documents are read."""
-    if format == "folder":
-        yield _folder(path, names, encoding, progress)
-        return
-    with Source(path, progress) as source:
-        if format == "text":
-            yield source.text(encoding)
-        elif format == "jsonl":
-            yield _json_lines(source, column, names, encoding)
-        else:
-            rows = _TabRows(source, encoding) if format == "tsv" else _CommaRows(source, encoding)
-            yield _table(source, rows, column, names)
-
-
-def count_words(path: Path, documents: Iterator[str], text: TextOptions, names: list[str]) -> Corpus:
-    """Count the words of documents; `names` is filled while they are read."""
-    from sklearn.feature_extraction.text import CountVectorizer  # slow to import, and matrices do without
-
-    vectorizer = CountVectorizer(
-        lowercase=text.lowercase,
-        stop_words=_stop_words(text),
-        ngram_range=text.ngram_range,
-        min_df=text.min_df,
-        max_df=text.max_df,
-        max_features=text.max_features,
-        token_pattern=text.token_pattern,
-        vocabulary=text.vocabulary,
-    )
-    try:
-        with warnings.catch_warnings():
-            # It asks whether stop words are themselves tokens, which other people's lists need not be.
-            warnings.filterwarnings("ignore", "Your stop_words may be inconsistent")
-            counts = vectorizer.fit_transform(documents)
-    except CorpusError:
-        raise
-    except ValueError as error:
-        raise CorpusError(f"{path} gives no counts of words: {_no_words(error, text)}.") from error
-    if counts.nnz == 0:
-        raise CorpusError(f"{path} has no word of the vocabulary: check both, and the text options.")
-    vocabulary = text.vocabulary or tuple(map(str, vectorizer.get_feature_names_out()))
-    return Corpus(Documents.from_matrix(counts), vocabulary, tuple(names) or None, text)
-
-
-def _no_words(error: ValueError, text: TextOptions) -> str:
-    """Say why no word is left, in other words than scikit-learn has for it."""
-    if "max_df corresponds" in str(error) or "no terms remain" in str(error):
-        return (
-            f"no word is in at least {text.min_df} and at most {text.max_df} of its documents (min_df and max_df; "
-            "below 1 a share of them): lower the one or raise the other"
-        )
-    if "empty vocabulary" in str(error):
-        return "there are no words in it, or stop words only"
-    return f"{clause(error)}: change the text options"
-
-
-def with_vocabulary(text: TextOptions, file: Path | None, encoding: str) -> TextOptions:
-    """Return the text options with the vocabulary of a file, if there is one."""
-    if file is None:
-        return text
-    if text.vocabulary is not None:
-        raise CorpusError(f"{file} is one vocabulary and the text options have another: give one of them.")
-    words = read_vocabulary(file, encoding)
-    try:
-        return replace(text, vocabulary=words)
-    except ValueError as error:
-        raise CorpusError(f"{file} cannot be the vocabulary: {error}") from error
-
-
-def _stop_words(text: TextOptions) -> Any:
-    """Return the stop words; those that are in a given vocabulary are wanted after all."""
-    if text.vocabulary is None or text.stop_words is None:
-        return list(text.stop_words) if isinstance(text.stop_words, tuple) else text.stop_words
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    stop_words = ENGLISH_STOP_WORDS if isinstance(text.stop_words, str) else text.stop_words
-    return sorted(set(stop_words) - set(text.vocabulary)) or None
-
-
-def _json_lines(source: Source, column: str | None, names: list[str], encoding: str) -> Iterator[str]:
-    key = name_key = None
-    for line in source.text(encoding):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            what = error.msg if isinstance(error, json.JSONDecodeError) else "a number or a nesting is too long"
-            raise source.fault(f"this is not JSON ({what}): mend the line or remove it.") from error
-        if not isinstance(record, dict):
-            raise source.fault('this is no JSON object such as {"text": "..."}: mend the line or remove it.')
-        if key is None:
-            key = choose_column(source.path, list(record), column)
-            name_key = choose_names(list(record), key)
-        if key not in record:
-            raise source.fault(f"there is no key {key!r}: add it or remove the line.")
-        text = record[key]
-        if not isinstance(text, str | None):
-            raise source.fault(f"the value of {key!r} is no text: mend it, or give another key as `column`.")
-        if name_key is not None:
-            name = record.get(name_key)
-            names.append("" if name is None else str(name))
-        yield text or ""
-
-
-def _table(source: Source, rows: _Rows, column: str | None, names: list[str]) -> Iterator[str]:
-    limit = csv.field_size_limit(sys.maxsize)  # documents may be longer than the 128 kB it allows; rows are checked
-    try:
-        header = next(rows, [])
-        text_place = header.index(choose_column(source.path, header, column))
-        name_column = choose_names(header, header[text_place])
-        name_place = None if name_column is None else header.index(name_column)
-        for row in rows:
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise source.fault(
-                    f"there are {len(row)} fields and not {len(header)} as in the header: mend it.", rows.start
-                )
-            if name_place is not None:
-                names.append(row[name_place])
-            yield row[text_place]
-    finally:
-        csv.field_size_limit(limit)
-
-
-class _Rows(Iterator[list[str]]):
-    """The rows of a table, and the line where the last one began."""
-
-    start = 1
-
-
-class _TabRows(_Rows):
-    """Rows by tabs, a line each. Quotes are text, unless they are around a field and doubled inside of it."""
-
-    def __init__(self, source: Source, encoding: str) -> None:
-        self._source, self._lines, self._width = source, source.text(encoding), 0
-
-    def __next__(self) -> list[str]:
-        line = next(self._lines).rstrip("\n")
-        self.start = self._source.number
-        if not line:
-            return []
-        fields = line.split("\t")
-        if self._width and len(fields) != self._width and '"' in line:
-            with contextlib.suppress(csv.Error):  # a tab may be inside of quotes
-                return next(csv.reader([line], delimiter="\t", strict=True))
-        self._width = self._width or len(fields)
-        return [field[1:-1].replace('""', '"') if _QUOTED.fullmatch(field) else field for field in fields]
-
-
-class _CommaRows(_Rows):
-    """Rows by commas; quoted fields may have several lines."""
-
-    def __init__(self, source: Source, encoding: str) -> None:
-        self._source = source
-        self._reader = csv.reader(self._lines(encoding), strict=True)
-        self._size = 0
-
-    def __next__(self) -> list[str]:
-        self.start, self._size = self._reader.line_num + 1, 0
-        try:
-            return next(self._reader)
-        except csv.Error as error:
-            raise self._source.fault(
-                f"the quotes of a field do not match ({error}): double those inside of it.", self.start
-            ) from error
-
-    def _lines(self, encoding: str) -> Iterator[str]:
-        for line in self._source.text(encoding, newline=""):
-            self._size += len(line)
-            if self._size >= LONGEST_TEXT:
-                what = f"the row has {LONGEST_TEXT:,} characters or more: close its quotes or split it into documents."
-                raise self._source.fault(what, self.start)
-            yield line
-
-
-def _folder(path: Path, names: list[str], encoding: str, progress: Progress | None) -> Iterator[str]:
-    """Yield the files under a folder in the order of their relative paths; hidden ones are left out."""
-    files = []
-    for folder, inner, own in os.walk(path):
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        files += [file for name in own if not name.startswith(".") and (file := Path(folder, name)).is_file()]
-    if not files:
-        raise CorpusError(f"{path} has no files in it: give a folder of text files.")
-    by_name = sorted((file.relative_to(path).as_posix(), file) for file in files)
-    total = sum(file.stat().st_size for file in files)
-    done = reported = 0
-    for name, file in by_name:
-        names.append(name)
-        with Source(file) as source:
-            text = source.whole_text(encoding)
-            if _MOST_ZEROS * text.count("\0") > len(text):
-                raise CorpusError(
-                    f"{file} is no text in {encoding}, it has many zero bytes: take it out of the folder, or give its "
-                    "`encoding`, such as 'utf-16'."
-                )
-        yield text
-        done += file.stat().st_size
-        if progress is not None and (done - reported >= _REPORT or len(names) == len(by_name)):
-            reported = done
-            progress(done, max(done, total))

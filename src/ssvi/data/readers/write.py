@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ssvi.batches.documents import Documents
 from ssvi.data.readers.base import Corpus, guess_format
+from ssvi.data.readers.beside import documents_beside, text_beside, write_info, write_text_options
 from ssvi.data.readers.vocabulary import own_vocabulary, vocabulary_beside
 
 WRITTEN_FORMATS = ("npz", "mtx", "uci", "ldac")
@@ -25,8 +26,9 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
     """Write a corpus; its vocabulary, if it has one, goes beside it, where `read_corpus` looks for it.
 
     The files appear, or replace older ones, when they are complete. A corpus without vocabulary is not written beside
-    an old vocabulary file, which would be taken for its own; the file stays, because another corpus may share it. Names
-    of documents are not written: these formats have no place for them.
+    an old vocabulary file, which would be taken for its own; the file stays, because another corpus may share it. Ids,
+    titles, dates and groups of a.npz go to a.npz.documents.csv, how text became words to a.npz.text.json; older ones of
+    these are removed, being of no other corpus.
 
     Parameters
     ----------
@@ -55,18 +57,35 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
         )
     with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=path.parent) as folder:
         new = Path(folder, path.name)
-        words = Path(folder, "vocabulary") if corpus.vocabulary is not None else None
-        if words is not None:
-            _write_words(words, corpus.vocabulary or (), documents.n_words)
+        others = _write_beside(Path(folder), corpus, path, documents.n_words)
         if format == "npz":
             sparse.save_npz(new, documents.to_matrix())
         else:
             with _opened(new) as file:
                 file.writelines({"mtx": _mtx, "uci": _uci, "ldac": _ldac}[format](documents))
         # The corpus last: readers look for it first.
-        if words is not None:
-            os.replace(words, own_vocabulary(path))
+        for place, file_beside in others.items():
+            if file_beside is None:
+                place.unlink(missing_ok=True)
+            else:
+                os.replace(file_beside, place)
         os.replace(new, path)
+
+
+def _write_beside(folder: Path, corpus: Corpus, path: Path, n_words: int) -> dict[Path, Path | None]:
+    """Write what belongs beside counts to a folder; return the file of each place, None for what is to go."""
+    places: dict[Path, Path | None] = {}
+    if corpus.vocabulary is not None:
+        places[own_vocabulary(path)] = words = folder / "vocabulary"
+        _write_words(words, corpus.vocabulary, n_words)
+    places[documents_beside(path)] = info = folder / "documents" if corpus.info.known() else None
+    if info is not None:
+        write_info(info, corpus.info)
+    made_by = corpus.text or corpus.text_before
+    places[text_beside(path)] = text = folder / "text" if made_by is not None else None
+    if text is not None and made_by is not None:
+        write_text_options(text, made_by)
+    return places
 
 
 def _opened(path: Path) -> IO[str]:
@@ -82,7 +101,7 @@ def _write_words(path: Path, words: tuple[str, ...], n_words: int) -> None:
         )
     for number, word in enumerate(words):
         if not word or word != word.strip() or any(end in word for end in _LINE_ENDS):
-            raise ValueError(f"word {number}, {word!r}, cannot stand on a line of its own: rename it.")
+            raise ValueError(f"word {number + 1}, {word!r}, cannot stand on a line of its own: rename it.")
     path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8", newline="\n")
 
 

@@ -1,0 +1,178 @@
+"""`ssvi topics` and `ssvi label`: what a model's topics are about, and what they are called."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ssvi.cli import inputs
+from ssvi.cli.display import print_table, text_cell
+from ssvi.cli.use import ModelFile
+from ssvi.files.atomic import write_atomically
+from ssvi.files.models import column_names, load, vocabulary_of
+from ssvi.labels import RELEVANCE
+from ssvi.report.components import Components
+
+_COLUMNS = ("component", "share", "label", "distinctive", "words", "marks")
+_LONGEST_LABEL = 200
+
+
+def topics(
+    model: ModelFile,
+    words: Annotated[int, typer.Option(min=1, help="Words of each topic.")] = 10,
+    relevance: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="1 shows the most probable words, 0 those that others have least of."),
+    ] = RELEVANCE,
+    vocabulary: inputs.ColumnNames = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A .csv file to write instead.")] = None,
+    as_json: inputs.AsJson = False,
+) -> None:
+    """Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and marks.
+
+    Marks are `junk` (like all others together), `dust` (next to no share) and `copy of #n`.
+
+    Example: ssvi topics topics.ssvi --words 12
+    """
+    if output is not None:
+        if output.suffix.lower() != ".csv":
+            raise ValueError(f"--output must end in .csv, not {output.name!r}.")
+        inputs.check_output(output, model, vocabulary)
+    estimator = inputs.named(inputs.load_model(model), vocabulary)
+    lines = described(estimator, words, relevance)
+    if output is not None:
+        write_atomically(output, lambda file: _write_csv(file, lines))
+        typer.echo(f"{output}: {len(lines):,} {estimator.nouns[0].lower()}")
+    elif as_json:
+        inputs.print_json(lines)
+    elif not sys.stdout.isatty():  # for other programs: a line each, by tabs
+        for line in lines:
+            parts = [" ".join(line["words"]), line["label"], ", ".join(line["distinctive"]), ", ".join(line["marks"])]
+            typer.echo("\t".join([str(line["component"]), f"{line['share']:.4f}", *map(text_cell, parts)]))
+    else:
+        _show(f"{model.name}: {estimator.name}", lines)
+
+
+def described(estimator: Any, words: int = 10, relevance: float = RELEVANCE) -> list[dict[str, Any]]:
+    """Return what is said of each component in use: number, share, label, its words, and marks against it."""
+    parts, names = Components.used_by(estimator), column_names(estimator)
+    called, marks = parts.labels(names if vocabulary_of(estimator) else None), parts.marks()
+    return [
+        {
+            "component": int(number),
+            "share": float(parts.shares[k]),
+            "label": called[k],
+            "distinctive": parts.distinctive(k, names, words, relevance),
+            "words": [names[v] for v in parts.ranked(k)[:words]],
+            "marks": marks[k],
+        }
+        for k, number in enumerate(parts.numbers)
+    ]
+
+
+def _write_csv(file: Any, lines: list[dict[str, Any]]) -> None:
+    writer = csv.writer(file)
+    writer.writerow(_COLUMNS)
+    for line in lines:
+        texts = [line["label"], *(", ".join(line[name]) for name in ("distinctive", "words", "marks"))]
+        writer.writerow([line["component"], f"{line['share']:.6g}", *map(text_cell, texts)])
+
+
+def _show(title: str, lines: list[dict[str, Any]]) -> None:
+    has_marks = any(line["marks"] for line in lines)
+    print_table(
+        title,
+        ["component", "share", "label", "words", *(["marks"] if has_marks else [])],
+        [
+            [
+                str(line["component"]), f"{line['share']:.3f}", line["label"], ", ".join(line["distinctive"]),
+                *([", ".join(line["marks"])] if has_marks else []),
+            ]
+            for line in lines
+        ],
+    )  # fmt: skip
+
+
+def label(
+    model: ModelFile,
+    labels: Annotated[
+        list[str] | None, typer.Argument(help="NUMBER=LABEL, any number of them; NUMBER= takes a label away.")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="A .csv file with columns component and label, as `ssvi topics -o` writes it."),
+    ] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Take all labels away first.")] = False,
+    as_json: inputs.AsJson = False,
+) -> None:
+    """Give topics labels of your own, kept in the model file; without any, print what topics are called.
+
+    Example: ssvi label topics.ssvi 7="Oil prices" 12=Courts
+    """
+    estimator = load(model)
+    if not hasattr(estimator, "summarize_components"):
+        raise ValueError(f"{estimator.name} has no components to label.")
+    given = list(vars(estimator).pop("labels_", None) or [""] * estimator.n_components)
+    automatic = {line["component"]: line["label"] for line in described(estimator)}
+    if clear:
+        given = [""] * len(given)
+    wanted = {} if source is None else _from_file(source)
+    wanted |= dict(_pair(text) for text in labels or [])
+    for number, text in wanted.items():
+        if not 0 <= number < len(given):
+            raise ValueError(f"there is no component {number}: {model} has 0 to {len(given) - 1}.")
+        given[number] = "" if text == automatic.get(number) else text
+    estimator.labels_ = given
+    if wanted or clear:
+        inputs.check_output(model)
+        estimator.save(model)
+    lines = described(estimator)
+    shown = [(line["component"], line["label"], bool(given[line["component"]])) for line in lines]
+    if as_json:
+        inputs.print_json([{"component": number, "label": name, "given": own} for number, name, own in shown])
+        return
+    for number, name, own in shown:
+        typer.echo(f"{number}\t{text_cell(name)}" + ("" if own else "\t(from its words)"))
+
+
+def _pair(text: str) -> tuple[int, str]:
+    number, separator, name = text.partition("=")
+    if not separator or not number.strip().isdecimal():
+        raise ValueError(f'a label is given as NUMBER=LABEL, such as 7="Oil prices", not {text!r}.')
+    return int(number), _checked(name)
+
+
+def _checked(name: str) -> str:
+    name = name.strip()
+    if len(name) > _LONGEST_LABEL or not name.isprintable():
+        raise ValueError(f"a label is one line of at most {_LONGEST_LABEL} characters, not {name[:40]!r}...")
+    return name
+
+
+def _from_file(path: Path) -> dict[int, str]:
+    """Read labels from a table, by commas or what stands between its columns."""
+    from ssvi.data.readers.columns import Columns, Gathered
+    from ssvi.data.readers.delimited import table_documents
+    from ssvi.data.readers.lines import Source
+
+    gathered = Gathered()
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}: --from is a .csv file with columns component and label.")
+    with Source(path) as source:
+        columns = Columns(text="label", id="component")
+        names = list(table_documents(source, "csv", columns, "utf-8", gathered))
+    found = {}
+    for number, name in zip(gathered.lists["id"], names, strict=True):
+        if not number.strip().isdecimal():
+            raise ValueError(f"{path}: {number!r} is no number of a component.")
+        found[int(number)] = _checked(_without_apostrophe(name))
+    return found
+
+
+def _without_apostrophe(name: str) -> str:
+    """Return a label without the apostrophe that kept a spreadsheet from running it."""
+    return name[1:] if name.startswith("'") and text_cell(name[1:]) == name else name

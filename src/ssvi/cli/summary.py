@@ -1,0 +1,237 @@
+"""What `ssvi fit` says when it is done: what was read, how the score moved, what topics are like, what to do next."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssvi.evaluation.coherence import document_occurrences, npmi, top_words, topic_diversity
+from ssvi.files.models import vocabulary_of
+from ssvi.report.components import Components, component_counts, count_in_words
+
+if TYPE_CHECKING:
+    from ssvi.cli.reading import Reading
+    from ssvi.data.readers import Corpus
+    from ssvi.data.readers.options import TextOptions
+
+_TOP = 10  # words of a topic that coherence and diversity go by
+_AT_ONCE = 50  # topics whose words are looked for together
+_FEWEST_SCORES = 4  # that a trend can be seen in
+_SURE = 2.0  # standard errors
+_WORTH_IT = 0.02  # of what a fit has gained: less to come is nothing to wait for
+_MOST_NAMED = 5  # topics in a line
+_MANY_EMPTY = 0.05  # of the documents are worth a note
+_FEW_DOCUMENTS = 5  # for a topic
+
+
+def notes_before(estimator: Any, corpus: Corpus) -> list[str]:
+    """Return what a person should know before a fit begins."""
+    n, empty = len(corpus.documents), count_empty(corpus)
+    notes = list(corpus.notes)
+    if empty > _MANY_EMPTY * n:
+        why = ": see --min-df, --max-df and --stop-words" if corpus.text is not None else ""
+        notes.append(f"{empty:,} of {n:,} documents ({_percent(empty, n)}) have no words left{why}.")
+    components = getattr(estimator, "n_components", 0)
+    if getattr(estimator, "columns_are_words", False) and n < _FEW_DOCUMENTS * components:
+        fewer = max(2, n // _FEW_DOCUMENTS)
+        notes.append(
+            f"{components:,} {estimator.nouns[1]}s are many for {n:,} documents, and most will be copies or noise: "
+            f"--topics {fewer} is the most to try."
+        )
+    return notes
+
+
+def count_empty(corpus: Corpus) -> int:
+    """Return how many documents have no words."""
+    return int((corpus.documents.lengths() == 0).sum())
+
+
+def summarize(
+    estimator: Any, corpus: Corpus, output: Path, score: float | None, seconds: float, next_steps: Sequence[str]
+) -> dict[str, Any]:
+    """Return all that is said of a fit, as plain values."""
+    return {
+        "output": str(output),
+        "model": estimator.name,
+        **component_counts(estimator),
+        "documents": estimator._n_distinct,
+        "columns": estimator.n_features_in_,
+        "steps": estimator.n_batch_iter_,
+        "seconds": round(seconds, 3),
+        "held_out_score": score,
+        "converged": estimator.converged_,
+        "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
+        "read": _read(corpus),
+        "trend": trend([value for _, value in getattr(estimator, "scores_", [])], estimator.n_iter_),
+        "quality": quality(estimator, corpus),
+        "notes": notes_before(estimator, corpus),
+        "next": list(next_steps),
+    }
+
+
+def _read(corpus: Corpus) -> dict[str, Any]:
+    text, words = corpus.text, corpus.words
+    return {
+        "documents": len(corpus.documents),
+        "empty_documents": count_empty(corpus),
+        "columns": corpus.documents.n_words,
+        "cleaning": None if text is None else cleaning(text),
+        "words": None if words is None else {
+            "found": words.found, "rare": words.rare, "frequent": words.frequent, "beyond": words.beyond,
+            "kept": words.kept,
+        },
+        "known": list(corpus.info.known()),
+    }  # fmt: skip
+
+
+def cleaning(text: TextOptions) -> list[str]:
+    """Return what was done to the text, in words."""
+    from ssvi.data.readers.phrases import FoundPhrases
+
+    stop_words = text.stop_words.title() if isinstance(text.stop_words, str) else ""
+    found = len(text.phrases) if isinstance(text.phrases, FoundPhrases) else 0
+    done = {
+        "HTML taken out": text.strip_html,
+        f"cut into {(text.segment or '').title()} words": text.segment is not None,
+        "lower case": text.lowercase,
+        f"{stop_words} stop words left out": bool(stop_words),
+        f"{len(text.more_stop_words):,} more words left out": bool(text.more_stop_words),
+        "numbers left out": not text.numbers,
+        f"{found:,} phrases made one": text.phrases is not None,
+        f"runs of up to {text.ngram_range[1]} words": text.ngram_range[1] > 1,
+    }
+    return [what for what, holds in done.items() if holds]
+
+
+def trend(scores: Sequence[float], passes: int) -> dict[str, Any] | None:
+    """Return how held-out scores moved, and whether they still do.
+
+    A line through the later half of them has a slope; where it is two standard errors above 0, and as many passes again
+    would add a fiftieth of what the fit has gained, the score still climbs.
+    """
+    if not scores:
+        return None
+    facts: dict[str, Any] = {"first": scores[0], "last": scores[-1], "passes": passes, "direction": "unknown"}
+    later = np.array(scores[len(scores) // 2 :])
+    if len(scores) < _FEWEST_SCORES or len(later) < 3:
+        return facts
+    places = np.arange(len(later)) - (len(later) - 1) / 2
+    slope = float(places @ later / (places @ places))
+    rest = later - later.mean() - slope * places
+    error = math.sqrt(float(rest @ rest) / (len(later) - 2) / float(places @ places))
+    gain = slope * len(scores)
+    worth = abs(gain) > _WORTH_IT * max(max(scores) - scores[0], 1e-300)
+    sure = abs(slope) > _SURE * error
+    facts["direction"] = ("climbing" if slope > 0 else "falling") if sure and worth else "settled"
+    facts["gain_of_as_many_passes"] = gain if facts["direction"] == "climbing" else None
+    return facts
+
+
+def quality(estimator: Any, corpus: Corpus) -> dict[str, Any] | None:
+    """Return how good components look: coherence and diversity where columns are words, and marks against some."""
+    if not hasattr(estimator, "summarize_components"):
+        return None
+    parts = Components.used_by(estimator)
+    found = {int(number): marks for number, marks in zip(parts.numbers, parts.marks(), strict=True) if marks}
+    facts: dict[str, Any] = {"coherence": None, "diversity": None, "marks": found}
+    if estimator.columns_are_words and parts.rows.shape[1] > 1:
+        tops = top_words(parts.rows, min(_TOP, parts.rows.shape[1]))
+        facts["diversity"] = topic_diversity(tops)
+        facts["coherence"] = _coherence(corpus, tops)
+    return facts
+
+
+def _coherence(corpus: Corpus, tops: Any) -> float | None:
+    """Return the mean NPMI of topics' words over documents; None where a word is in no document."""
+    try:
+        parts = [
+            npmi(own, document_occurrences(corpus.documents, own))
+            for own in (tops[start : start + _AT_ONCE] for start in range(0, len(tops), _AT_ONCE))
+        ]
+    except ValueError:
+        return None
+    return float(np.concatenate(parts).mean())
+
+
+def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
+    """Return the summary for people."""
+    scored = "" if facts["held_out_score"] is None else f", held-out score {facts['held_out_score']:.4f}"
+    named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
+    first = (
+        f"{facts['output']}: {facts['model']}{count_in_words(estimator)}, fitted to {facts['documents']:,} x "
+        f"{facts['columns']:,} in {facts['steps']} steps, {facts['seconds']:.1f} s{scored}{named}"
+    )
+    rest = {
+        "read": _read_line(facts["read"]),
+        "text": ", ".join(facts["read"]["cleaning"] or []),
+        "score": _score_line(facts["trend"]) + ("; the fit has converged" if facts["converged"] else ""),
+        estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
+        "next": "; ".join(facts["next"]),
+    }
+    return [first, *(f"  {name}: {line}" for name, line in rest.items() if line)]
+
+
+def _read_line(read: dict[str, Any]) -> str:
+    n, empty, words = read["documents"], read["empty_documents"], read["words"]
+    line = f"{n:,} documents"
+    if empty:
+        line += f", {empty:,} of them ({_percent(empty, n)}) without a word left"
+    if words is None:
+        return line
+    why = {
+        "in too few documents (--min-df)": words["rare"],
+        "in too many (--max-df)": words["frequent"],
+        "less frequent than the others (--max-words)": words["beyond"],
+    }
+    gone = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if number)
+    return f"{line}; {words['kept']:,} of {words['found']:,} words kept" + (f": {gone}" if gone else "")
+
+
+def _score_line(moved: dict[str, Any] | None) -> str:
+    if moved is None:
+        return "no documents were set aside to score by"
+    line = f"from {moved['first']:.4f} to {moved['last']:.4f}"
+    more, gain = 2 * moved["passes"], moved.get("gain_of_as_many_passes") or 0.0
+    return (
+        line
+        + {
+            "climbing": f", and still climbing: --passes {more} may gain up to {gain:.2g}",
+            "settled": ", and settled: more passes would change little",
+            "falling": ", and falling: --early-stopping keeps the best",
+            "unknown": "; too few passes to see where it goes",
+        }[moved["direction"]]
+    )
+
+
+def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
+    if found is None:
+        return ""
+    parts = []
+    if found["coherence"] is not None:
+        parts.append(f"coherence {found['coherence']:.2f} (NPMI; 0 is chance, 1 always together)")
+    if found["diversity"] is not None:
+        parts.append(f"diversity {found['diversity']:.2f} (1: no two share a word)")
+    marked = [f"{number} is {' and '.join(own)}" for number, own in found["marks"].items()]
+    if len(marked) > _MOST_NAMED:
+        marked = [*marked[:_MOST_NAMED], f"{len(marked) - _MOST_NAMED} more like these"]
+    if marked:
+        parts.append(", ".join(marked))
+    return "; ".join(parts)
+
+
+def next_steps(output: Path, reading: Reading) -> list[str]:
+    """Return the commands to type next, with the options of reading; many sources are left to whoever types."""
+    model, paths = shlex.quote(str(output)), reading.paths if len(reading.paths) <= _MOST_NAMED else ()
+    corpus = "".join(f" --corpus {shlex.quote(str(path))}" for path in paths)
+    options = "".join(f" {shlex.quote(part)}" for part in reading.options()) if corpus else ""
+    return [f"ssvi topics {model}", f"ssvi report {model}{corpus}{options}"]
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / max(whole, 1)
+    return f"{share:.0f}%" if share >= 1 else f"{share:.1f}%"

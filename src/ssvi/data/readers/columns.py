@@ -1,0 +1,111 @@
+"""Which columns of a table, or keys of JSON, hold the text and what else is known of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssvi.data.readers.base import CorpusError
+
+TEXT_COLUMNS = ("text", "body", "abstract", "content", "document")
+_USUAL = {
+    "id": ("id", "name"),
+    "title": ("title", "headline"),
+    "date": ("date", "published", "year"),
+    "group": ("group",),
+}
+_MOST_NAMES, _LONGEST_NAME = 10, 40  # of columns in a message
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that were asked for by name; None stands for the usual names.
+
+    Attributes
+    ----------
+    text, id, title, date, group : str, optional
+        The columns, or keys of JSON objects, of what they are called.
+    delimiter : str, optional
+        What stands between the columns of a table; by default the file's beginning tells.
+
+    """
+
+    text: str | None = None
+    id: str | None = None
+    title: str | None = None
+    date: str | None = None
+    group: str | None = None
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
+            raise CorpusError(f"a delimiter is one character, such as ';' or a tab, not {self.delimiter!r}.")
+
+    def named(self) -> dict[str, str]:
+        """Return those of ids, titles, dates and groups that were asked for by name."""
+        return {field: name for field in _USUAL if (name := getattr(self, field)) is not None}
+
+    def chosen(self, path: Path, columns: Sequence[str]) -> Chosen:
+        """Return what each of a file's columns is for."""
+        text = choose_column(path, columns, self.text)
+        others = {}
+        for field, usual in _USUAL.items():
+            wanted = getattr(self, field)
+            if wanted is not None:
+                others[field] = _one_of(path, columns, wanted, f"{field}_column")
+            else:
+                own = {name.strip().lower(): name for name in reversed(columns) if name != text}
+                found = next((own[name] for name in usual if name in own), None)
+                if found is not None:
+                    others[field] = found
+        return Chosen(text, others)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The columns of a file: that of the text, and others by what they are for (id, title, date, group)."""
+
+    text: str
+    others: dict[str, str]
+
+
+def choose_column(path: Path, columns: Sequence[str], column: str | None) -> str:
+    """Return the column (or key) of the text: the one asked for, else the first that sounds like it."""
+    if column is not None:
+        return _one_of(path, columns, column, "column")
+    for wanted in TEXT_COLUMNS:
+        for name in columns:
+            if name.strip().lower() == wanted:
+                return name
+    if len(columns) == 1:
+        return columns[0]
+    raise CorpusError(
+        f"{path} does not tell which column holds the text: give one of its columns ({_shown(columns)}) as `column`."
+    )
+
+
+def _one_of(path: Path, columns: Sequence[str], wanted: str, option: str) -> str:
+    if wanted not in columns:
+        raise CorpusError(
+            f"{path} has no column {wanted!r}: give one of its columns ({_shown(columns)}) as `{option}`."
+        )
+    return wanted
+
+
+def _shown(columns: Sequence[str]) -> str:
+    have = ", ".join(repr(name[:_LONGEST_NAME]) for name in columns[:_MOST_NAMES]) or "none"
+    return have + (", ..." if len(columns) > _MOST_NAMES else "")
+
+
+class Gathered:
+    """What is known of the documents of one source, in lists that grow while they are read."""
+
+    def __init__(self) -> None:
+        self.lists: dict[str, list[str]] = {field: [] for field in _USUAL}
+        self.number = 0
+        """How many documents there are so far."""
+
+    def fields(self, chosen: Chosen) -> list[tuple[list[str], str]]:
+        """Return the lists to fill, each with the column that it is filled from."""
+        return [(self.lists[field], column) for field, column in chosen.others.items()]

@@ -1,0 +1,197 @@
+"""From texts to counts of words, a document at a time: which words there are, and which of them are kept."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ssvi.batches.documents import Documents
+from ssvi.data.readers import words
+from ssvi.data.readers.base import CorpusError, WordFacts, clause
+from ssvi.data.readers.languages import has_no_spaces, likely_language
+from ssvi.data.readers.options import TextOptions
+from ssvi.data.readers.phrases import FoundPhrases, PhraseRule, TokenStore
+from ssvi.data.readers.vocabulary import read_vocabulary
+
+_FREQUENT = 40  # words, for signs of a language
+_LOOKED_AT = 200  # documents, the first, for signs of HTML
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Counts of words: the matrix, its words, how they were made, what became of others, and what to tell a person."""
+
+    documents: Documents
+    vocabulary: tuple[str, ...]
+    text: TextOptions
+    words: WordFacts | None
+    notes: tuple[str, ...]
+
+
+def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Counted:
+    """Count the words of documents; `where` they are from is for messages."""
+    first = list(itertools.islice(documents, _LOOKED_AT))
+    notes = _notes_before(first, text)
+    try:
+        with warnings.catch_warnings():
+            # It asks whether stop words are themselves tokens, which other people's lists need not be; and says of a
+            # given vocabulary what `_notes_before` says in other words.
+            warnings.filterwarnings("ignore", "Your stop_words may be inconsistent")
+            warnings.filterwarnings("ignore", "Upper case characters found in vocabulary")
+            counts, vocabulary, text = _counts(itertools.chain(first, documents), text)
+        facts = None
+        if text.vocabulary is None:
+            counts, vocabulary, facts = _limited(counts, vocabulary, text)
+    except CorpusError:
+        raise
+    except ValueError as error:
+        raise CorpusError(f"{where} gives no counts of words: {_no_words(error, text)}.") from error
+    if counts.nnz == 0:
+        raise CorpusError(f"{where} has no word of the vocabulary: check both, and the text options.")
+    notes += _notes_after(counts, vocabulary, text)
+    return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes))
+
+
+def _counts(documents: Iterator[str], text: TextOptions) -> tuple[Any, tuple[str, ...], TextOptions]:
+    """Return counts of all words, the words, and the options with the phrases that were found."""
+    if text.phrases is None:
+        vectorizer = _vectorizer(text, **_way_to_words(text))
+        counts = vectorizer.fit_transform(documents)
+    else:
+        own, text = _with_phrases(documents, text)
+        vectorizer = _vectorizer(text, lowercase=False, preprocessor=_same, tokenizer=_same, token_pattern=None)
+        counts = vectorizer.fit_transform(own)
+    vocabulary = text.vocabulary or tuple(map(str, vectorizer.get_feature_names_out()))
+    return counts, vocabulary, text
+
+
+def _vectorizer(text: TextOptions, **way: Any) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer  # slow to import, and matrices do without
+
+    return CountVectorizer(ngram_range=text.ngram_range, vocabulary=text.vocabulary, **way)
+
+
+def _way_to_words(text: TextOptions) -> dict[str, Any]:
+    """Return what CountVectorizer is told of the way from a text to its words: its own, wherever that will do."""
+    way: dict[str, Any] = {"lowercase": text.lowercase, "token_pattern": text.token_pattern}
+    if text.strip_html:
+        way["preprocessor"] = words.cleaner(text)
+    cut = words.tokenizer(text)
+    if not text.numbers:
+        cut = words.without_numbers(cut or _plain_tokenizer(text), frozenset(text.vocabulary or ()))
+    if cut is not None:
+        way |= {"tokenizer": cut, "token_pattern": None}
+    stop_words = text.words_to_leave_out()
+    return way | {"stop_words": sorted(stop_words) or None}
+
+
+def _plain_tokenizer(text: TextOptions) -> Any:
+    return _vectorizer(text, token_pattern=text.token_pattern).build_tokenizer()
+
+
+def _with_phrases(documents: Iterator[str], text: TextOptions) -> tuple[Iterator[list[str]], TextOptions]:
+    """Return the words of each document with phrases made one, and the options with those phrases."""
+    clean, cut = words.cleaner(text) or _same, words.tokenizer(text) or _plain_tokenizer(text)
+    left_out = words.is_left_out(text)
+    if isinstance(text.phrases, FoundPhrases):
+        return _merged(documents, clean, cut, text.phrases, left_out), text
+    assert isinstance(text.phrases, PhraseRule)
+    store = TokenStore(left_out)
+    for document in documents:
+        store.add(cut(clean(document)))
+    found = store.find(text.phrases)
+    return store.documents(), replace(text, phrases=found)
+
+
+def _merged(
+    documents: Iterable[str], clean: Any, cut: Any, phrases: FoundPhrases, left_out: Any
+) -> Iterator[list[str]]:
+    for document in documents:
+        yield [word for word in phrases.merge(cut(clean(document))) if not left_out(word)]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _limited(counts: Any, vocabulary: tuple[str, ...], text: TextOptions) -> tuple[Any, tuple[str, ...], WordFacts]:
+    """Keep words of enough and not too many documents, and of those the most frequent, as CountVectorizer does.
+
+    Here it is known why a word went.
+    """
+    n, in_documents = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
+    least, most = (limit if isinstance(limit, int) else limit * n for limit in (text.min_df, text.max_df))
+    if most < least:
+        raise ValueError("max_df corresponds to < documents than min_df")
+    rare, frequent = in_documents < least, in_documents > most
+    keep = np.flatnonzero(~(rare | frequent))
+    beyond = 0
+    if text.max_features is not None and len(keep) > text.max_features:
+        totals = np.asarray(counts.sum(axis=0)).ravel()[keep]
+        beyond = len(keep) - text.max_features
+        keep = np.sort(keep[np.argsort(-totals, kind="stable")[: text.max_features]])
+    facts = WordFacts(len(vocabulary), int(rare.sum()), int((frequent & ~rare).sum()), beyond, len(keep))
+    if not len(keep):
+        raise ValueError("no terms remain")
+    if len(keep) == len(vocabulary):
+        return counts, vocabulary, facts
+    return counts[:, keep], tuple(vocabulary[place] for place in keep.tolist()), facts
+
+
+def _no_words(error: ValueError, text: TextOptions) -> str:
+    """Say why no word is left, in other words than scikit-learn has for it."""
+    if "max_df corresponds" in str(error) or "no terms remain" in str(error):
+        return (
+            f"no word is in at least {text.min_df} and at most {text.max_df} of its documents (min_df and max_df; "
+            "below 1 a share of them): lower the one or raise the other"
+        )
+    if "empty vocabulary" in str(error):
+        return "there are no words in it, or stop words only"
+    return f"{clause(error)}: change the text options"
+
+
+def _notes_before(first: list[str], text: TextOptions) -> list[str]:
+    notes = []
+    if not text.strip_html and words.looks_like_html(first):
+        notes.append("there are HTML tags in the text: `strip_html` takes them out.")
+    never = [word for word in text.vocabulary or () if text.lowercase and word != word.lower()]
+    if never:
+        notes.append(
+            f"{len(never):,} words of the vocabulary, such as {never[0]!r}, have capital letters and are never found, "
+            "because text is read in lower case: write them in lower case."
+        )
+    return notes
+
+
+def _notes_after(counts: Any, vocabulary: tuple[str, ...], text: TextOptions) -> list[str]:
+    totals, notes = np.asarray(counts.sum(axis=0)).ravel(), []
+    if text.segment is None and text.tokenizer is None and has_no_spaces(vocabulary, totals.tolist()):
+        notes.append(
+            "much of the text is Chinese or Japanese, which have no spaces between words: `segment`, chinese or "
+            "japanese, cuts it into words."
+        )
+    if text.stop_words == "english" and text.vocabulary is None:
+        frequent = [vocabulary[place] for place in np.argsort(-totals, kind="stable")[:_FREQUENT].tolist()]
+        language = likely_language(frequent)
+        if language is not None:
+            notes.append(f"many frequent words are {language.title()}: `stop_words` {language} leaves them out.")
+    return notes
+
+
+def with_vocabulary(text: TextOptions, file: Path | None, encoding: str) -> TextOptions:
+    """Return the text options with the vocabulary of a file, if there is one."""
+    if file is None:
+        return text
+    if text.vocabulary is not None:
+        raise CorpusError(f"{file} is one vocabulary and the text options have another: give one of them.")
+    found = read_vocabulary(file, encoding)
+    try:
+        return replace(text, vocabulary=found)
+    except ValueError as error:
+        raise CorpusError(f"{file} cannot be the vocabulary: {error}") from error

@@ -1,0 +1,141 @@
+"""Tables of text: rows by commas, tabs or another character, with a header."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import itertools
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ssvi.data.readers.base import CorpusError
+from ssvi.data.readers.columns import TEXT_COLUMNS, Columns, Gathered
+from ssvi.data.readers.lines import LONGEST_TEXT, Source
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # as spreadsheets write it before the header
+_DELIMITERS = (",", ";", "\t", "|")
+_GUESSED_FROM = 20  # lines
+
+
+def table_documents(source: Source, format: str, columns: Columns, encoding: str, gathered: Gathered) -> Iterator[str]:
+    """Yield the texts of a table; `gathered` is filled while they are read."""
+    by_tabs = format == "tsv" and columns.delimiter is None
+    rows: _Rows = _TabRows(source, encoding) if by_tabs else _QuotedRows(source, encoding, columns)
+    limit = csv.field_size_limit(sys.maxsize)  # documents may be longer than the 128 kB it allows; rows are checked
+    try:
+        header = next(rows, [])
+        chosen = columns.chosen(source.path, header)
+        text_place = header.index(chosen.text)
+        fields = [(values, header.index(name)) for values, name in gathered.fields(chosen)]
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != len(header):
+                raise source.fault(rows.fault(row, header), rows.start)
+            for values, place in fields:
+                values.append(row[place])
+            yield row[text_place]
+    finally:
+        csv.field_size_limit(limit)
+
+
+class _Rows(Iterator[list[str]]):
+    """The rows of a table, and the line where the last one began."""
+
+    start = 1
+
+    def fault(self, row: list[str], header: list[str]) -> str:
+        """Say what is wrong with a row that has not as many fields as the header."""
+        return f"there are {len(row)} fields and not {len(header)} as in the header: mend it."
+
+
+class _TabRows(_Rows):
+    """Rows by tabs, a line each. Quotes are text, unless they are around a field and doubled inside of it."""
+
+    def __init__(self, source: Source, encoding: str) -> None:
+        self._source, self._lines, self._width = source, source.text(encoding), 0
+
+    def __next__(self) -> list[str]:
+        line = next(self._lines).rstrip("\n")
+        self.start = self._source.number
+        if not line:
+            return []
+        fields = line.split("\t")
+        if self._width and len(fields) != self._width and '"' in line:
+            with contextlib.suppress(csv.Error):  # a tab may be inside of quotes
+                return next(csv.reader([line], delimiter="\t", strict=True))
+        self._width = self._width or len(fields)
+        return [field[1:-1].replace('""', '"') if _QUOTED.fullmatch(field) else field for field in fields]
+
+
+class _QuotedRows(_Rows):
+    """Rows by commas or another delimiter; quoted fields may have several lines."""
+
+    def __init__(self, source: Source, encoding: str, columns: Columns) -> None:
+        self._source, self._size = source, 0
+        lines = source.text(encoding, newline="")
+        first = list(itertools.islice(lines, _GUESSED_FROM))
+        skipped = _SEPARATOR_LINE.fullmatch(first[0]) if first else None
+        self._before = 1 if skipped else 0
+        first = first[self._before :]
+        said = skipped[1] if skipped else None
+        self._delimiter = columns.delimiter or said or guess_delimiter(first, columns.text)
+        self._is_guess = columns.delimiter is None
+        self._reader = csv.reader(self._counted(itertools.chain(first, lines)), strict=True, delimiter=self._delimiter)
+
+    def __next__(self) -> list[str]:
+        self.start, self._size = self._before + self._reader.line_num + 1, 0
+        try:
+            return next(self._reader)
+        except csv.Error as error:
+            raise self._source.fault(
+                f"the quotes of a field do not match ({error}): double those inside of it.", self.start
+            ) from error
+
+    def fault(self, row: list[str], header: list[str]) -> str:
+        """Say what is wrong with a row; the delimiter may have been guessed wrongly."""
+        if not self._is_guess:
+            return super().fault(row, header)
+        return (
+            f"there are {len(row)} fields and not {len(header)} as in the header, if {self._delimiter!r} is between "
+            "them: mend it, or give another `delimiter`."
+        )
+
+    def _counted(self, lines: Iterator[str]) -> Iterator[str]:
+        for line in lines:
+            self._size += len(line)
+            if self._size >= LONGEST_TEXT:
+                what = f"the row has {LONGEST_TEXT:,} characters or more: close its quotes or split it into documents."
+                raise self._source.fault(what, self.start)
+            yield line
+
+
+def guess_delimiter(lines: list[str], column: str | None) -> str:
+    """Return what stands between the columns of a table, by its first lines: a comma, unless another fits better.
+
+    >>> guess_delimiter(["id;text", "1;one, two, three", "2;four"], None)
+    ';'
+    """
+    return max(_DELIMITERS, key=lambda delimiter: _fits(lines, delimiter, column))
+
+
+def _fits(lines: list[str], delimiter: str, column: str | None) -> tuple[bool, bool, bool]:
+    """Tell whether a delimiter finds the column of the text, several columns, and as many in each row."""
+    try:
+        header, *rows = (row for row in csv.reader(lines, delimiter=delimiter) if row)
+    except (csv.Error, ValueError):
+        return False, False, False
+    wanted = TEXT_COLUMNS if column is None else (column.strip().lower(),)
+    names = [name.strip().lower() for name in header]
+    rows = rows[:-1] or rows  # the last may go on
+    even = all(len(row) == len(header) for row in rows)
+    return any(name in wanted for name in names) and even, len(header) > 1 and even, len(header) > 1
+
+
+def check_is_table(path: Path, column: str | None, format: str) -> None:
+    """Refuse options of tables for what has no columns."""
+    if column is not None:
+        raise CorpusError(f"{path} has no columns, being read as {format}: leave out `column`, or give its `format`.")

@@ -1,0 +1,116 @@
+"""What `ssvi fit` says when it is done."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.cli.helpers import run
+
+from ssvi.cli.reading import Reading
+from ssvi.cli.summary import cleaning, next_steps, trend
+from ssvi.data.readers import PhraseRule, TextOptions
+from ssvi.data.readers.phrases import FoundPhrases
+from ssvi.evaluation.coherence import topic_diversity
+
+
+def _curve(n, rate, noise=0.0, seed=0):
+    return (-8 - 2 * np.exp(-rate * np.arange(n)) + noise * np.random.default_rng(seed).normal(size=n)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("scores", "direction"),
+    [
+        (_curve(10, 0.1), "climbing"),
+        (_curve(10, 0.1, 0.001), "climbing"),
+        (_curve(10, 5.0), "settled"),  # all was gained at once
+        (_curve(40, 1.0, 0.001), "settled"),
+        ([-9.0, -8.0, -8.1, -8.2, -8.3, -8.4, -8.5, -8.6], "falling"),
+        ([-8.0] * 10, "settled"),
+        ([-9.0, -8.0, -7.5], "unknown"),
+        ([-9.0], "unknown"),
+    ],
+)
+def test_where_a_score_goes(scores, direction):
+    assert trend(scores, 10)["direction"] == direction
+
+
+def test_noise_is_seldom_taken_for_a_climb():
+    """The slope of noise is over two standard errors, by Student's t with 18 degrees, 3% of the time on either side.
+
+    500 curves: 15 expected, 33 or more with chance below 1e-4. Being worth it asks for more still.
+    """
+    rng = np.random.default_rng(0)
+    found = [trend(np.r_[-9.0, -8.0 + 0.01 * rng.normal(size=39)].tolist(), 40)["direction"] for _ in range(500)]
+    assert found.count("climbing") < 33
+    assert trend([], 3) is None
+
+
+def test_what_as_many_passes_would_gain_is_the_slope_times_them():
+    facts = trend([-10.0 + 0.1 * i for i in range(10)], 10)
+    assert facts["gain_of_as_many_passes"] == pytest.approx(1.0)
+
+
+def test_cleaning_in_words():
+    assert cleaning(TextOptions(lowercase=False, stop_words=None)) == []
+    everything = TextOptions(
+        strip_html=True, numbers=False, ngram_range=(1, 2), stop_words="german", more_stop_words=("a", "b"),
+        phrases=FoundPhrases((frozenset({("new", "york")}),)),
+    )  # fmt: skip
+    assert cleaning(everything) == [
+        "HTML taken out", "lower case", "German stop words left out", "2 more words left out", "numbers left out",
+        "1 phrases made one", "runs of up to 2 words",
+    ]  # fmt: skip
+    assert "0 phrases made one" in cleaning(TextOptions(phrases=PhraseRule()))
+
+
+def test_next_commands_can_be_typed(tmp_path):
+    columns = {"column": "the text", "id_column": None, "delimiter": ";"}
+    reading = Reading((tmp_path / "a.csv", tmp_path / "*.csv"), "csv", encoding="latin-1", columns=columns)
+    assert next_steps(tmp_path / "my model.ssvi", reading) == [
+        f"ssvi topics '{tmp_path}/my model.ssvi'",
+        f"ssvi report '{tmp_path}/my model.ssvi' --corpus {tmp_path}/a.csv --corpus '{tmp_path}/*.csv'"
+        " --format csv --column 'the text' --delimiter ';' --encoding latin-1",
+    ]
+    many = Reading(tuple(tmp_path / f"{i}.txt" for i in range(100)))
+    assert next_steps(tmp_path / "m.ssvi", many)[1] == f"ssvi report {tmp_path}/m.ssvi"
+
+
+def test_a_fit_ends_with_a_summary(texts, tmp_path):
+    model = tmp_path / "m.ssvi"
+    with texts.open("a") as file:
+        file.write("\nthe of and\nunique\n" + "sporta 1984\n" * 2)
+    command = ["fit", "lda", texts, "--topics", 3, "-o", model, "--jobs", 1, "--passes", 5, "--no-numbers"]
+    result = run(*command)
+    first, read, text, score, topics, following = result.stdout.splitlines()
+    assert first.startswith(f"{model}: lda, 3 components, fitted to 289 x 24")
+    assert read == (
+        "  read: 304 documents, 2 of them (0.7%) without a word left; 24 of 25 words kept: "
+        "1 in too few documents (--min-df)"
+    )
+    assert text == "  text: lower case, English stop words left out, numbers left out"
+    assert score.startswith("  score: from -")
+    assert "coherence 0." in topics
+    assert "diversity 0.80 (1: no two share a word)" in topics  # three times ten of 24 words
+    assert following == f"  next: ssvi topics {model}; ssvi report {model} --corpus {texts}"
+    facts = json.loads(run(*command, "--json").stdout)
+    assert facts["read"]["words"] == {"found": 25, "rare": 1, "frequent": 0, "beyond": 0, "kept": 24}
+    assert facts["read"]["empty_documents"] == 2
+    assert facts["trend"]["direction"] in ("climbing", "settled", "unknown", "falling")
+    assert facts["quality"]["marks"] == {}
+    assert facts["next"][0] == f"ssvi topics {model}"
+    tops = [line["words"][:8] for line in json.loads(run("topics", model, "--json").stdout)]
+    numbers = {word: i for i, word in enumerate(sorted({word for words in tops for word in words}))}
+    assert topic_diversity(np.array([[numbers[word] for word in words] for words in tops])) == 1.0
+
+
+def test_copies_are_told_of(texts, tmp_path):
+    result = run("fit", "lda", texts, "--topics", 12, "-o", tmp_path / "m.ssvi", "--jobs", 1, "--passes", 3, "--json")
+    marks = json.loads(result.stdout)["quality"]["marks"]
+    assert any("copy of #" in mark for own in marks.values() for mark in own)
+
+
+def test_counts_without_words_have_a_summary_too(counts, tmp_path):
+    result = run("fit", "bernoulli_mixture", counts, "-k", 3, "-o", tmp_path / "m.ssvi", "--passes", 2, "--jobs", 1)
+    lines = result.stdout.splitlines()
+    assert lines[1].startswith("  read: 200 documents")
+    assert not any(line.startswith("  text:") for line in lines)
