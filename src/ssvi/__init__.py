@@ -1,7 +1,7 @@
 """Structured stochastic variational inference (Hoffman and Blei, AISTATS 2015).
 
-The estimators live at the top: `ssvi.LatentDirichletAllocation`, `ssvi.BernoulliMixture`, `ssvi.GaussianMixture`
-and `ssvi.GammaProcessNMF`.
+The estimators live at the top: `ssvi.LatentDirichletAllocation`, `ssvi.HierarchicalDirichletTopics`,
+`ssvi.BernoulliMixture`, `ssvi.GaussianMixture` and `ssvi.GammaProcessNMF`.
 Below them, `ssvi.engine` runs any model of `ssvi.models` with any of `ssvi.local_steps` and any of
 `ssvi.global_steps`. `ssvi.load` reads a model that an estimator has saved.
 """
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ssvi.estimators.bernoulli_mixture import BernoulliMixture
     from ssvi.estimators.gamma_process_nmf import GammaProcessNMF
     from ssvi.estimators.gaussian_mixture import GaussianMixture
+    from ssvi.estimators.hdp import HierarchicalDirichletTopics
     from ssvi.estimators.lda import LatentDirichletAllocation
     from ssvi.estimators.registry import register
     from ssvi.files.models import load
@@ -24,6 +25,7 @@ __all__ = [
     "BernoulliMixture",
     "GammaProcessNMF",
     "GaussianMixture",
+    "HierarchicalDirichletTopics",
     "LatentDirichletAllocation",
     "__version__",
     "load",
@@ -34,6 +36,7 @@ _HOMES = {
     "BernoulliMixture": "ssvi.estimators.bernoulli_mixture",
     "GammaProcessNMF": "ssvi.estimators.gamma_process_nmf",
     "GaussianMixture": "ssvi.estimators.gaussian_mixture",
+    "HierarchicalDirichletTopics": "ssvi.estimators.hdp",
     "LatentDirichletAllocation": "ssvi.estimators.lda",
     "load": "ssvi.files.models",
     "register": "ssvi.estimators.registry",

@@ -16,7 +16,7 @@ import numpy as np
 from ssvi.adaptive import AdaptiveSchedule, Pace
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.batches.minibatches import minibatches
+from ssvi.batches.minibatches import equal_cuts, minibatches
 from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep, Part
@@ -383,9 +383,9 @@ def run(
     from the seed and the sweep's number: a state that was saved in the middle of a sweep goes on with the next
     minibatch of that sweep.
     """
-    per_sweep = -(-len(corpus) // batch_size)
-    first_sweep, done = divmod(state.step, per_sweep)
-    if state.documents_seen != first_sweep * len(corpus) + done * batch_size:
+    cuts = equal_cuts(len(corpus), batch_size)
+    first_sweep, done = divmod(state.step, len(cuts) - 1)
+    if state.documents_seen != first_sweep * len(corpus) + cuts[done]:
         raise ValueError(
             f"this state has seen {state.documents_seen} documents in {state.step} steps, which does not fit a corpus "
             f"of {len(corpus)} in minibatches of {batch_size}: continue with the corpus and batch_size it began with."

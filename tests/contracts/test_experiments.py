@@ -29,6 +29,10 @@ SMALL = {
     "digits": {
         "components": 8, "batch_size": 300, "iterations": 4, "passes": 2, "sweeps": 3, "kept": 2, "snapshots": 2,
     },
+    "hdp": {
+        "simulated_documents": 60, "words": 40, "length": 20.0, "documents": None, "test_documents": 30, "passes": 2,
+        "topics": (3,), "truncation": (5,), "lda_topics": (3,), "room": (1.5,), "sizes": ("equal",),
+    },
     "convergence": {"topics": 4, "documents": 200, "test_documents": 30, "passes": 5},
     "hyperparameters": {
         "topics": 3, "words": 30, "documents": 60, "length": 20.0, "test_documents": 20, "passes": 2,
@@ -46,7 +50,7 @@ def small(request, corpus_file, monkeypatch, tmp_path):
     quick = experiment.settings["quick"]
     some = quick.algorithm[:2] + quick.algorithm[-1:]
     changes = {"algorithm": some, "seeds": 1, **SMALL[request.param]}
-    if request.param.startswith("lda"):
+    if request.param.startswith("lda") or request.param == "hdp":
         changes["corpus"] = corpus_file
     if request.param == "convergence":
         changes["corpus"] = (str(corpus_file),)

@@ -59,8 +59,9 @@ def test_a_fit_without_an_average_is_measured_by_one_over_its_passes():
 
 @pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
 def test_auto_ends_at_the_first_pass_that_moves_little_and_is_a_fit_of_so_many_passes(kind):
-    settings = USUAL | ({"polish": 0, "merge": None} if kind is GammaProcessNMF else {})
-    numbers = []
+    # What depends on the passes that were planned, or comes after them, is left out.
+    without = {GammaProcessNMF: {"polish": 0, "merge": None}, LatentDirichletAllocation: {"merge_copies": False}}
+    settings, numbers = USUAL | without.get(kind, {}), []
     model = kind(3, max_iter="auto", **settings)
     steps = model._plan(len(ROWS)).steps_per_pass
     note = lambda state, info: numbers.append(model.convergence_) if info.step % steps == 0 else None  # noqa: E731

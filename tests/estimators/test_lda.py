@@ -57,7 +57,7 @@ def test_fit_is_a_loop_of_partial_fit_over_the_same_batches(global_step, local_s
     assert whole.n_iter_ == loop.n_iter_ == 2
 
 
-@pytest.mark.parametrize(("n", "steps"), [(100, 1), (400, 4), (6_000, 20), (30_000, 20), (100_000, 25)])
+@pytest.mark.parametrize(("n", "steps"), [(100, 1), (400, 4), (6_000, 10), (30_000, 10), (100_000, 25)])
 def test_minibatches_grow_with_the_data(n, steps):
     few = sparse.csr_array(np.tile([[2, 0, 1], [0, 3, 1]], (n // 2, 1)))
     assert _lda(batch_size=None, n_components=2, max_iter=1).fit(few).n_batch_iter_ == steps

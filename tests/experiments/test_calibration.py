@@ -83,7 +83,8 @@ def test_every_model_and_every_pair_of_its_steps_is_there():
     assert {model for model, _ in found} == set(MODELS)
     for pair in [("lda", "ssvi:cvb0"), ("bernoulli_mixture", "ssvi:exact"), ("gamma_process_nmf", "map:gibbs")]:
         assert pair in found
-    assert all((model, "sampler") in found for model in MODELS)
+    # Expected numbers of tables are no draws of them: there is no sampler of hierarchical Dirichlet topics yet.
+    assert {model for model in MODELS if (model, "sampler") not in found} == {"hdp"}
     assert all(trial.start == "truth" for trial in trials if trial.algorithm == "sampler")
 
 

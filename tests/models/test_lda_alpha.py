@@ -12,6 +12,7 @@ from ssvi.local_steps.lda.cvb0 import Cvb0
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField
 from ssvi.local_steps.lda.tokens import TABLE_UNIT, count_tables
+from ssvi.local_steps.lda.words import expected_tables
 from ssvi.models.lda import LDA, starting_alpha, usual_alpha
 from ssvi.numerics.random import derive_keys
 from ssvi.schedules import PowerSchedule
@@ -99,6 +100,34 @@ def test_a_fit_that_learns_alpha_goes_on_bit_for_bit_and_on_any_number_of_thread
         np.testing.assert_array_equal(ends[0].hyperparameters["alpha"], other.hyperparameters["alpha"])
         np.testing.assert_array_equal(ends[0].parameters["topics"], other.parameters["topics"])
     assert not np.allclose(ends[0].hyperparameters["alpha"], 0.2)
+
+
+def test_expected_tables_of_independent_tokens_are_near_the_exact_mean():
+    """CVB0's q(z) has independent tokens: the number of a topic's is a sum of coins, which can be added up exactly."""
+    rng, alpha = np.random.default_rng(5), np.array([0.02, 0.3, 1.0])
+    model = LDA(60, alpha, 0.1, "asymmetric")
+    for sharpness in (0.05, 0.5, 5.0):
+        shares = rng.dirichlet(np.full(3, sharpness), 12)
+        exact = np.zeros(3)
+        for k in range(3):
+            distribution = np.ones(1)
+            for share in shares[:, k]:
+                distribution = np.convolve(distribution, [1.0 - share, share])
+            tables = alpha[k] * (special.digamma(np.arange(13) + alpha[k]) - special.digamma(alpha[k]))
+            exact[k] = distribution @ tables
+        log_absent = np.log1p(-np.minimum(shares, 1.0 - 1e-16)).sum(axis=0)
+        found = expected_tables(model, shares.sum(axis=0)[None], log_absent[None])["tables"][:3]
+        np.testing.assert_allclose(found, exact, rtol=0.05)
+
+
+def test_cvb0_learns_an_alpha_near_the_true_one():
+    """As above, with 600 documents; expected counts taken for counts led to a sum of 27 where 0.4 was true."""
+    documents, model = _documents(np.full(4, 0.1), 600), LDA(60, np.full(4, 0.3), 0.1, "symmetric")
+    for number in range(20):
+        keys = derive_keys(number, len(documents))
+        result = Threads(2).map_reduce(Cvb0(), model, {"topics": np.log(BETA)}, documents, keys, want_local=False)
+        model = model.at(model.learn({}, result, 1.0))
+    np.testing.assert_allclose(model.alpha, 0.1, rtol=0.25)
 
 
 def test_an_alpha_that_is_to_be_the_most_probable_starts_high():

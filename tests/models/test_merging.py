@@ -1,8 +1,8 @@
 """Which components are near-copies, and what becomes of topics that are."""
 
 import numpy as np
-from ssvi.models.hdp import HDP
 
+from ssvi.models.hdp import HDP
 from ssvi.models.merging import cosines, near_copies
 
 

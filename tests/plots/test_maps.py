@@ -81,6 +81,17 @@ def test_likeness_is_one_minus_the_distance(lda):
         assert [label.get_text() for label in labels] == ["2", "0", "1"]
 
 
+def test_lines_of_the_matrix_have_labels_where_words_are_known(lda, monkeypatch):
+    monkeypatch.setattr(lda, "vocabulary_", NAMES, raising=False)
+    parts = Components.of(lda)
+    panel = plot_similarity(lda, components=[2, 0])
+    for label, number in zip(panel.get_yticklabels(), (2, 0), strict=True):
+        words = parts.distinctive(list(parts.numbers).index(number), NAMES, 1)
+        assert label.get_text().startswith(f"{words[0]}, word")
+        assert label.get_text().endswith(f" · {number}")
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["2", "0"]
+
+
 def test_components_that_are_alike_stand_side_by_side(lda, monkeypatch):
     rows = np.array([[0.9, 0.1, 0, 0], [0, 0, 0.9, 0.1], [0.8, 0.2, 0, 0], [0, 0, 0.8, 0.2]])
     monkeypatch.setattr(lda, "summarize_components", lambda: (np.array([0.4, 0.3, 0.2, 0.1]), rows, rows))

@@ -367,6 +367,17 @@ def test_a_finger_beside_a_small_circle_takes_the_nearest(open_page, topics):
     assert reached == f"map-{nearest}"
 
 
+def test_the_chosen_topic_has_its_label_also_on_a_phone(open_page, topics):
+    page = open_page(topics, **PHONE)
+    page.tap("#tab-list")
+    for k in (2, 3, 7):
+        page.locator("#list tbody a").nth(k).tap()
+        page.tap("#tab-map")
+        settle(page)
+        assert _heading(page) in {box["text"] for box in _label_boxes(page)}
+        page.tap("#tab-list")
+
+
 def test_paper_has_the_map_and_the_table(open_page, topics):
     page = open_page(topics)
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")

@@ -51,7 +51,7 @@ def _local_steps() -> Iterable[str]:
 ModelName = Annotated[
     str,
     typer.Argument(
-        help="lda, bernoulli_mixture, gaussian_mixture, gamma_process_nmf, or one that an installed package brings.",
+        help="lda, hdp, bernoulli_mixture, gaussian_mixture, gamma_process_nmf, or one of an installed package.",
         autocompletion=starting_with(estimators),
     ),
 ]

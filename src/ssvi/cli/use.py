@@ -45,7 +45,9 @@ def transform(
     corpus = read_over(estimator, reading.at(source), quiet=quiet)
     weights = _weights(estimator, corpus.documents.to_matrix(), quiet=quiet)
     noun = "component" if hasattr(estimator, "component_weights") else "column"
-    columns = [f"{noun}_{k}" for k in range(weights.shape[1])]
+    written = estimator.written_components() if noun == "component" else None
+    chosen = range(weights.shape[1]) if written is None else written
+    columns, weights = [f"{noun}_{k}" for k in chosen], weights[:, chosen]
     if str(output) == "-":
         _write_rows(sys.stdout, corpus.info, columns, weights)
         return

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ssvi import engine
 from ssvi.adaptive import AdaptiveSchedule
 from ssvi.backends.base import Backend
+from ssvi.batches.minibatches import equal_cuts
 from ssvi.engine import Callback, Info, Problem, State
 from ssvi.estimators.choices import check_same, make_backend, make_seed
 from ssvi.estimators.convergence import Convergence, warn_unless_converged
@@ -296,7 +297,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         return settled
 
     def _run_further(self, data: Any, *, first: bool, start: Any = None) -> None:
-        """Go on from where the last step left off: one step for each `batch_size` rows, in the order given."""
+        """Go on from where the last step left off: a step for each `batch_size` rows at most, in the order given."""
         if first:
             self._fix_model(data)
             self.random_state_ = make_seed(self.random_state)
@@ -304,14 +305,13 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         check_same(self._wanted(), self._fixed)
         self.history_ = list(self.history_)
         self.convergence_, self.converged_ = float("nan"), False  # those of an earlier fit say nothing of what follows
-        size = self._streamed_size()
-        starts = range(0, len(data), size)
-        batches: Iterable[Batch] = (data.slice(start, min(start + size, len(data))) for start in starts)
+        cuts = equal_cuts(len(data), self._streamed_size())
+        batches: Iterable[Batch] = (data.slice(start, stop) for start, stop in pairwise(cuts))
         # After a fit `documents_seen` counts each document once a pass: it no longer tells how many there are.
         streaming = self._n_distinct == self._state.documents_seen
         self._n_distinct += len(data)
         population = self.total_samples or (None if streaming else self._n_distinct)
-        with self._open_backend() as backend, Progress(self._state.step + len(starts), self.name) as progress:
+        with self._open_backend() as backend, Progress(self._state.step + len(cuts) - 1, self.name) as progress:
             step, rule, schedule = self._stream_step(data), self._global_step(), self._schedule(streamed=True)
             problem = self._problem(step, rule, schedule, population, backend, self.memory)
             self._state = engine.follow(problem, self._state, batches, self._callbacks(progress))

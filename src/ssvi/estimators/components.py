@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ssvi.typing import Array
@@ -39,6 +40,10 @@ class ComponentsMixin(ABC):
     @abstractmethod
     def component_weights(self, X: Any) -> Array:
         """Return how much of each component each row has, rows x K."""
+
+    def written_components(self) -> Sequence[int] | None:
+        """Return which columns of `component_weights` commands write to files; None for all."""
+        return None
 
     def explain_score(self, score: float) -> str:
         """Return what a held-out score means, in a sentence."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from ssvi.typing import Array
 
 _POWER = 7.0  # of the average over looks, for fits that keep none of their own: look i counts as i^7
 _FEWEST_LOOKS = 3  # before anything is measured: a fit of two passes was not meant to converge
+_SHOWN = 5  # pairs of copies that a warning names
 _HARMLESS = 4.0  # times the tolerance: what a fit of a fixed number of passes may leave without a word
 
 
@@ -93,6 +94,20 @@ def warn_unless_converged(estimator: Any, plan: Plan) -> None:
         f"converged. More passes would help: set `max_iter` to about {enough}{by_itself}.",
         ConvergenceWarning,
         stacklevel=5,  # of whoever called `fit`, whose wrapper is between
+    )
+
+
+def warn_of_copies(copies: Sequence[tuple[int, int]], n_topics: int) -> None:
+    """Warn of topics that are still copies of others at the end of a fit; `copies` are pairs of their numbers."""
+    if not copies:
+        return
+    shown = ", ".join(f"{copy} of {topic}" for topic, copy in copies[:_SHOWN])
+    more = f" and {len(copies) - _SHOWN} more" if len(copies) > _SHOWN else ""
+    warnings.warn(
+        f"{len(copies)} of {n_topics} topics are near-copies of others (topic {shown}{more}, counted from 0): ask for "
+        "fewer topics, or give the fit more passes (`max_iter`).",
+        ConvergenceWarning,
+        stacklevel=4,  # of whoever called `fit`, whose wrapper is between
     )
 
 

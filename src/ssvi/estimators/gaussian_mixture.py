@@ -139,7 +139,7 @@ class GaussianMixture(MixtureEstimator):
     saved_attributes = (*MixtureEstimator.saved_attributes, "_fitted", "_chosen", "_columns")
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
+        """Go on with further rows: a step for each `batch_size` of them (1,000 by default) at most, in the order given.
 
         Every row counts as a new one, unless `total_samples` tells how many there are. The first rows tell the centre
         and the scale of the columns, and with them the priors: there should be some dozens of them, mixed.

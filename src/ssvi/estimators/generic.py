@@ -95,7 +95,7 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given."""
+        """Go on with further rows: a step for each `batch_size` (1,000 by default) at most, in the order given."""
         first = not self.__sklearn_is_fitted__()
         with unchanged_on_error(self):
             data = self._data(X, reset=first)

@@ -23,6 +23,7 @@ from ssvi.estimators.choices import (
     unchanged_on_error,
 )
 from ssvi.estimators.components import ComponentsMixin
+from ssvi.estimators.convergence import warn_of_copies
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
@@ -197,6 +198,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check=require_count,
     )
 
+    _default_passes: ClassVar[tuple[int, int]] = (20, 20)
     _largest_batch: ClassVar[int] = 4_000
     _batches_of_data: ClassVar[int] = 10
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 1.0)
@@ -245,10 +247,12 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             begin = None if start is None else Start.of(start)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation, start=begin))
             self._note_priors()
+        if self.merge_copies:
+            warn_of_copies(self._model().copies(self._state.estimate), self.n_components)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, vocabulary: Sequence[str] | None = None, start: Any = None) -> Self:
-        """Go on with further documents: one step for each `batch_size` rows, in the order given.
+        """Go on with further documents: a step for each `batch_size` rows at most, in the order given.
 
         Every row counts as a new document, unless `total_samples` tells how many there are; see also `memory`.
         `vocabulary` are the words of the columns of an X without names; see `grow_vocabulary`. `start` is for the first
@@ -267,7 +271,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _note_priors(self) -> None:
         """Show the priors as the fit has left them."""
-        model = self._model()
+        model = self._lda()
         self.doc_topic_prior_, self.topic_word_prior_ = model.alpha, model.eta
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
@@ -282,10 +286,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         local_step = self._local_step(documents, sweeps=_TRANSFORM_SWEEPS, kept=_TRANSFORM_SWEEPS - 5)
         keys = documents.content_keys(derive_key(self.random_state_, "transform"))
         with self._open_backend() as backend:
-            views = {"topics": np.log(self.topic_word_)}
-            weights = backend.map_local(local_step, self._model(), views, documents, keys)["weights"]
+            weights = backend.map_local(local_step, self._model(), self._views(), documents, keys)["weights"]
         if not normalize:
-            weights = weights * (documents.lengths() + self._model().alpha.sum())[:, None]
+            weights = weights * (documents.lengths() + self._lda().alpha.sum())[:, None]
         # A table of single-precision counts gets single-precision weights.
         return weights.astype(np.float32) if documents.counts.dtype == np.float32 else weights
 
@@ -324,7 +327,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _completed(self, documents: Documents) -> HeldOut:
         with self._open_backend() as backend:
-            return document_completion(self.topic_word_, self._model().alpha, documents, backend=backend)
+            return document_completion(self.topic_word_, self._lda().alpha, documents, backend=backend)
 
     def _score(self, data: Documents) -> float:
         return self._completed(data).mean
@@ -339,7 +342,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def topic_word_(self) -> Array:
         """E_q[beta]."""
         check_is_fitted(self)
-        return self._model().mean_topics(self._state.estimate)
+        return self._lda().mean_topics(self._state.estimate)
 
     @property
     def exp_dirichlet_component_(self) -> Array:
@@ -349,7 +352,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def summarize_components(self) -> tuple[Array, Array, Array]:
         """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
-        return self._model().summarize(self._state.estimate)
+        return self._lda().summarize(self._state.estimate)
 
     def components_in_use(self) -> int:
         """Return the number of topics."""
@@ -456,7 +459,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         first, last = _REARRANGING
-        return (first * plan.passes, last * plan.passes) if self.merge_copies else (0.0, 0.0)
+        return (first * plan.planned, last * plan.planned) if self.merge_copies else (0.0, 0.0)
 
     def _sampling(self, rows: int) -> dict[str, int]:
         """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""
@@ -465,10 +468,19 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _units(self, data: Documents) -> float:
         return float(data.lengths().mean())
 
-    def _model(self) -> LDA:
+    def _model(self) -> Any:
         return self._with_learned(
             LDA(self._n_words, self.doc_topic_prior_, self.topic_word_prior_, self._learned, self._learns_eta)
         )
+
+    def _lda(self) -> LDA:
+        """Return LDA as it is fitted: what predicts, whatever prior there is of its alpha."""
+        model: LDA = self._model()
+        return model
+
+    def _views(self) -> dict[str, Array]:
+        """Return t of the estimate."""
+        return {"topics": np.log(self.topic_word_)}
 
     def _local_step(self, documents: Documents, **options: int) -> LocalStep:
         """Return the local step; `options` are for one that is given by name."""
@@ -476,7 +488,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if isinstance(choice, str) and choice == "auto":
             choice = self.local_step_
         step = make_local_step(
-            choice, LDA.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol, **options
+            choice, self.name, max_rounds=self.max_doc_update_iter, tolerance=self.mean_change_tol, **options
         )
         step.check(documents)
         return step

@@ -59,7 +59,7 @@ class MixtureEstimator(DensityMixin, OpenEndedEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with further rows: one step for each `batch_size` of them (1,000 by default), in the order given.
+        """Go on with further rows: a step for each `batch_size` of them (1,000 by default) at most, in the order given.
 
         Every row counts as a new one, unless `total_samples` tells how many there are.
         """

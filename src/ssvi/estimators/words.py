@@ -20,7 +20,6 @@ from ssvi.estimators.choices import check_data, check_same
 from ssvi.estimators.columns import check_names, places_of, put_into_columns
 from ssvi.estimators.parameters import parameter, with_parameters
 from ssvi.estimators.topic_priors import SeedWords, check_seed_words, check_topic_word_prior, seeded_prior
-from ssvi.models.lda import LDA
 from ssvi.models.new_words import BLOCK, taken_over, unseen
 from ssvi.typing import Array
 
@@ -80,7 +79,7 @@ class WordsEstimator(_Found, StochasticEstimator):
     )
 
     @abstractmethod
-    def _model(self) -> LDA:
+    def _model(self) -> Any:
         """Return the model of a fit under way."""
 
     def _names(self) -> tuple[str, ...] | None:
@@ -224,7 +223,7 @@ class WordsEstimator(_Found, StochasticEstimator):
             raise ValueError("start has no word in common with X: it is of no use as a start.")
         random = self._state.parameters[BLOCK]
         lam = taken_over(start.topics, places, model, random, float(data.lengths().sum()))
-        self._state = replace(self._state, parameters={BLOCK: lam})
+        self._state = replace(self._state, parameters={**self._state.parameters, BLOCK: lam})
 
 
 def _has_names(X: Any) -> bool:

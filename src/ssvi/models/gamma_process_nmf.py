@@ -12,6 +12,7 @@ from ssvi.families.gamma import Gamma
 from ssvi.families.learned import fit_prior
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
+from ssvi.models.merging import near_copies
 from ssvi.typing import Array
 
 SMALLEST_SHAPE, LARGEST_SHAPE = 1e-3, 1e3  # of an activation shape that is learned
@@ -150,15 +151,11 @@ class GammaProcessNMF(Model):
         """
         new = {name: value.copy() for name, value in parameters.items()}
         held, means = self.counts_held(parameters), self.mean_dictionary(parameters)
-        order = [k for k in np.argsort(-held) if held[k] >= share * held.sum() and means[k].std() > 0]
-        correlations = dict(zip(order, np.atleast_2d(np.corrcoef(means[order])), strict=True)) if order else {}
-        kept: list[int] = []
-        for place, k in enumerate(order):
-            alike_to = [other for other in kept if correlations[other][place] >= alike]
-            if alike_to:
-                self._merge(new, alike_to[0], k)
-            else:
-                kept.append(k)
+        order = [int(k) for k in np.argsort(-held) if held[k] >= share * held.sum() and means[k].std() > 0]
+        if order:
+            likeness = np.atleast_2d(np.corrcoef(means[order]))
+            for into, other in near_copies(likeness, range(len(order)), alike):
+                self._merge(new, order[into], order[other])
         return new
 
     def _merge(self, parameters: dict[str, Array], into: int, other: int) -> None:

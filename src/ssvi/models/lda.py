@@ -168,18 +168,22 @@ class LDA(Model):
         wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * shape / shape.mean()
         return wanted
 
+    def copies(self, parameters: Mapping[str, Array]) -> list[tuple[int, int]]:
+        """Return pairs (topic, near-copy of it), the larger first, whose word probabilities have a cosine above 0.9."""
+        sizes = parameters["topics"].sum(axis=1)
+        return near_copies(cosines(parameters["topics"]), np.argsort(-sizes, kind="stable"), _ALIKE)
+
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Merge topics that are near-copies; their places are taken by what documents have and no topic explains.
 
         Two topics can be the same but for noise, and then nothing pulls them apart: each document has either.
         """
-        topics = self.mean_topics({"topics": lam("topics")})
-        sizes = lam("topics").sum(axis=1)
-        pairs = near_copies(cosines(topics), np.argsort(-sizes, kind="stable"), _ALIKE)
+        parameters = {"topics": lam("topics")}
+        pairs = self.copies(parameters)
         if not pairs:
             return None
-        words = surprising_words(look.groups, look.local()["weights"], topics, len(pairs))
-        return Rearrangement("topics", tuple(pairs), np.median(sizes) * words)
+        words = surprising_words(look.groups, look.local()["weights"], self.mean_topics(parameters), len(pairs))
+        return Rearrangement("topics", tuple(pairs), np.median(parameters["topics"].sum(axis=1)) * words)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""

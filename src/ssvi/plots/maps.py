@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.files.models import vocabulary_of
 from ssvi.labels import without_repeats
 from ssvi.plots.choice import Choice, choose, names_for, percent, short
 from ssvi.plots.panels import BAR, COLOURS, INK, SOFT, name_lines, one_panel
@@ -86,7 +87,7 @@ def plot_similarity(
     """Draw how alike every two components are: 1 for the same, 0 for those that share no column.
 
     It is 1 minus the Jensen-Shannon distance, relative to its largest value. Components that are alike stand side by
-    side, unless their numbers are given.
+    side, unless their numbers are given. Lines have labels, where the model knows its words.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def plot_similarity(
     largest = 1.0 if len(values) < 2 else float(np.nanmax(values))
     image = panel.imshow(values, cmap=cmap, vmin=0.0, vmax=largest)
     numbers = [str(number) for number in choice.parts.numbers[order]]
-    name_lines(panel, range(len(numbers)), numbers)
+    name_lines(panel, range(len(numbers)), _called(estimator, choice, order))
     panel.set_xticks(range(len(numbers)), numbers, rotation=90 if len(numbers) > 12 else 0)
     panel.tick_params(length=0, labelsize="x-small" if len(numbers) > 20 else "small")
     panel.spines[:].set_visible(False)
@@ -152,6 +153,16 @@ def _first_words(choice: Choice, names: list[str] | None, words: int) -> list[st
         return [""] * len(choice)
     ranked = [choice.parts.distinctive(k, names, max(12, words)) for k in range(len(choice))]
     return [", ".join([short(word) for word in without_repeats(row)][:words]) for row in ranked]
+
+
+def _called(estimator: Any, choice: Choice, order: Sequence[int] | npt.NDArray[np.int64]) -> list[str]:
+    """Return what stands beside the lines of a matrix: numbers and labels, as far as there are any."""
+    numbers = [str(number) for number in choice.parts.numbers]
+    known = vocabulary_of(estimator)
+    if known is not None:
+        labels = choice.parts.labels(known)
+        numbers = [f"{short(label)} · {number}" for label, number in zip(labels, numbers, strict=True)]
+    return [numbers[k] for k in order]
 
 
 def _side_by_side(points: Array, numbers: npt.NDArray[np.int64]) -> list[tuple[int, str]]:

@@ -85,7 +85,8 @@ def _draw(panel: Any, choice: Choice, place: int, names: list[str], words: int, 
     if relevance < 1.0:
         panel.plot(everywhere[first], lines, "|", color=COLOURS[1], markersize=8, markeredgewidth=1.5)
     name_lines(panel, lines, [short(names[v]) for v in first])
-    panel.set_title(f"{choice.component} {parts.numbers[place]} · {percent(parts.shares[place])}", fontsize="small")
+    called = (parts.given and parts.given[place]) or f"{choice.component} {parts.numbers[place]}"
+    panel.set_title(f"{short(called)} · {percent(parts.shares[place])}", fontsize="small", parse_math=False)
     panel.set_ylim(words - 0.4, -0.6)
     if not parts.are_means:
         panel.set_xlim(left=0.0)

@@ -74,6 +74,7 @@ def _components(estimator: Any, parts: Components) -> dict[str, Any]:
         {
             "number": int(parts.numbers[k]),
             "label": labels[k],
+            "given": bool(parts.given and parts.given[k]),
             "share": rounded(parts.shares[k]),
             "branch": branches[k],
             "marks": marks[k],

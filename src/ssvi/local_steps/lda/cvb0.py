@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from ssvi.typing import Array
 # Tokens of a document from which on expected counts are added up anew after each round. Changes by many tokens leave
 # rounding errors behind, which would be large beside a topic with few.
 _LONG = 10_000
+_CERTAIN = 1e-30  # a topic that a token lacks with this probability is there
 
 
 @kernel
@@ -70,8 +72,12 @@ def cvb0_documents(
     tolerance: float,
     statistics: npt.NDArray[Any],
     expected: npt.NDArray[Any],
+    log_absent: Array,
 ) -> None:
-    """Handle each document of a shard; fill statistics (words x topics) and expected counts (documents x topics)."""
+    """Handle each document of a shard; fill statistics (words x topics) and expected counts (documents x topics).
+
+    If it has rows, log_absent gets the log probability that no token of a document has a topic.
+    """
     n_topics = alpha.size
     largest = 0
     for d in range(indptr.size - 1):
@@ -95,6 +101,11 @@ def cvb0_documents(
                 break
         for i in range(start, stop):
             statistics[columns[i]] += counts[i] * own[i - start]
+        if log_absent.size:
+            log_absent[d] = 0.0
+            for i in range(start, stop):
+                for k in range(n_topics):
+                    log_absent[d, k] += counts[i] * math.log(max(1.0 - own[i - start, k], _CERTAIN))
 
 
 @dataclass(frozen=True)
@@ -128,6 +139,7 @@ class Cvb0(LdaStep):
         shard = prepared.documents.slice(start, stop)
         statistics = np.zeros_like(prepared.weights)
         expected = np.empty((stop - start, model.n_topics), prepared.weights.dtype)
+        log_absent = np.empty((stop - start if model.alpha_rule else 0, model.n_topics))
         cvb0_documents(
             shard.indptr,
             shard.words,
@@ -138,9 +150,10 @@ class Cvb0(LdaStep):
             self.tolerance,
             statistics,
             expected,
+            log_absent,
         )
         counts = expected.astype(np.float64)
         local: Array = model.alpha + counts
-        learned = expected_tables(model, counts) | drawn_word_tables(model, prepared, shard, local, keys)
+        learned = expected_tables(model, counts, log_absent) | drawn_word_tables(model, prepared, shard, local, keys)
         weights = {"weights": local / local.sum(axis=1, keepdims=True)}
         return LocalResult({"topics": statistics, **learned}, weights)

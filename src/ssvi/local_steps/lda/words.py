@@ -117,14 +117,18 @@ class LdaStep(LocalStep):
         return counts.astype(self.precision)
 
 
-def expected_tables(model: LDA, counts: Array) -> dict[str, Array]:
+def expected_tables(model: LDA, counts: Array, log_absent: Array | None = None) -> dict[str, Array]:
     """Return what expected counts of topics (documents x topics) say of alpha, if the model learns it.
 
-    See `ssvi.local_steps.lda.tokens.count_tables` for what it is.
+    See `ssvi.local_steps.lda.tokens.count_tables` for what it is. Few topics are in a document, each with several
+    words, and expected counts look as if there were many with little each. Where the log probability of a topic's
+    absence is known, the expectation is taken given that it is there, times the probability of that (Teh et al. 2007).
     """
     if model.alpha_rule is None:
         return {}
-    total = model.alpha.sum()
-    tables = model.alpha * (digamma_array(counts + model.alpha) - digamma_array(model.alpha)).sum(axis=0)
+    total, present = model.alpha.sum(), np.ones(1)
+    if log_absent is not None:
+        present = np.maximum(-np.expm1(log_absent), 1e-300)
+    each = present * (digamma_array(counts / present + model.alpha) - digamma_array(model.alpha))
     lengths = (digamma_array(counts.sum(axis=1) + total) - digamma_array(np.array([total]))).sum()
-    return {"tables": np.append(tables, lengths)}
+    return {"tables": np.append(model.alpha * each.sum(axis=0), lengths)}

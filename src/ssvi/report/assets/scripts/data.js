@@ -88,7 +88,8 @@ const named = (k) => `${nouns.component} ${parts[k].number}`;
 // Where nobody named the columns, a label is a number, and to say it twice helps nobody.
 const titled = (k) => (parts[k].label === named(k) ? named(k) : `${named(k)}: ${parts[k].label}`);
 const anchor = (k) => `#${nouns.component}-${parts[k].number}`;
-const brief = (k) => parts[k].label.split(", ").slice(0, 2).join(", ");
+// What a person wrote is shown whole.
+const brief = (k) => (parts[k].given ? parts[k].label : parts[k].label.split(", ").slice(0, 2).join(", "));
 const colour = (k) => `var(--branch-${parts[k].branch})`;
 
 function choose(k, options = {}) {

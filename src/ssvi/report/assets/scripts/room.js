@@ -81,7 +81,9 @@ function placeLabels(items, circles, width, height, taken) {
     return false;
   };
   const attempt = (item, strict) => {
-    for (const [left, top] of places(item)) {
+    for (const [aside, top] of places(item)) {
+      // A label that must be seen is moved into the frame.
+      const left = strict ? aside : clamp(aside, 1, Math.max(1, width - item.width - 1));
       const box = [left, top, left + item.width, top + item.height];
       if (labels.isFree(box) && !(strict && covers(box, item.k))) {
         labels.take(box);

@@ -1,0 +1,107 @@
+"""Topics that are copies are merged, and what documents have and no topic explains takes their places."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from ssvi import LatentDirichletAllocation, engine
+from ssvi.backends.threads import Threads
+from ssvi.batches.documents import Documents
+from ssvi.engine import Problem
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.models.lda import LDA
+from ssvi.models.rearranging import Look, Rearrangement, surprising_words
+
+MODEL = LDA(12, np.full(3, 0.1), 0.01)
+
+
+def _three_kinds(n: int) -> Documents:
+    """Return documents of ten words each, of the first, second or third four of twelve words."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros((n, 12), dtype=np.int64)
+    for d in range(n):
+        counts[d, 4 * (d % 3) : 4 * (d % 3) + 4] = rng.multinomial(10, np.full(4, 0.25))
+    return Documents.from_matrix(counts)
+
+
+def _with_a_copy() -> np.ndarray:
+    """Return lambda whose topics 0 and 2 have the same words; no topic has the last four."""
+    lam = np.full((3, 12), 0.01)
+    lam[0, :4], lam[1, 4:8], lam[2, :4] = 50.0, 60.0, 20.0
+    return lam
+
+
+def test_what_both_had_seen_is_seen_by_the_one():
+    lam, prior = _with_a_copy(), np.full((1, 1), 0.01)
+    fresh = np.arange(12.0)[None]
+    new = Rearrangement("topics", ((0, 2),), fresh).applied(lam, prior)
+    np.testing.assert_allclose(new.sum(axis=0), lam.sum(axis=0) + fresh[0], rtol=1e-12)
+    np.testing.assert_allclose(new[0, :4], 69.99 + 0.01)
+    np.testing.assert_allclose(new[2], 0.01 + fresh[0])
+    np.testing.assert_array_equal(lam, _with_a_copy())  # the argument is left as it is
+
+
+def test_the_words_that_surprise_are_those_that_no_topic_has():
+    documents, topics = _three_kinds(30), MODEL.mean_topics({"topics": _with_a_copy()})
+    weights = np.tile([0.4, 0.4, 0.2], (30, 1))
+    words = surprising_words(documents, weights, topics, 1)
+    np.testing.assert_allclose(words.sum(axis=1), 1.0)
+    assert words[0, 8:].sum() > 0.999
+
+
+def test_each_new_topic_is_of_other_documents():
+    topics = np.full((1, 12), 1 / 12)
+    words = surprising_words(_three_kinds(30), np.ones((30, 1)), topics, 3)
+    # Three kinds of ten documents: each new topic has the four words of one of them.
+    assert sorted(np.argmax(words.reshape(3, 3, 4).sum(axis=2), axis=1)) == [0, 1, 2]
+
+
+def test_a_model_says_what_is_to_change():
+    weights = np.tile([0.4, 0.4, 0.2], (30, 1))
+    look = Look(_three_kinds(30), lambda: {"weights": weights})
+    change = MODEL.rearrangement({"topics": _with_a_copy()}.__getitem__, look)
+    assert change is not None
+    assert change.pairs == ((0, 2),)
+    distinct = _with_a_copy()
+    distinct[2] = distinct[2][::-1].copy()
+    assert MODEL.rearrangement({"topics": distinct}.__getitem__, look) is None
+
+
+@pytest.mark.parametrize("averaging", [0.0, 7.0])
+def test_the_engine_merges_between_the_sweeps_it_is_told(averaging):
+    documents = _three_kinds(60)
+    state = engine.init(MODEL, 0)
+    state = engine.State(0, 0, 0, {"topics": _with_a_copy()}, hyperparameters=state.hyperparameters)
+    infos, states = [], []
+    problem = Problem(
+        MODEL, Gibbs(), Ssvi(averaging=averaging), population=60, backend=Threads(2), rearranges=(2.0, 3.0)
+    )
+    end = engine.run(
+        problem, state, documents, sweeps=6, batch_size=20, callbacks=[lambda s, i: infos.append(i) or states.append(s)]
+    )
+    # Words that no topic has are taken up by the copies, and by chance not by both; if so, nothing is left to merge.
+    assert sum(info.merged for info in infos if info.documents_seen not in (120, 180)) == 0
+    assert MODEL.copies(end.estimate) == []
+    # From any state on, the same: what was merged is in the state.
+    again = engine.run(problem, states[7].complete(), documents, sweeps=6, batch_size=20)
+    np.testing.assert_array_equal(again.parameters["topics"], end.parameters["topics"])
+
+
+def test_a_fit_reports_what_it_merged_and_warns_of_what_remains():
+    documents = _three_kinds(300).to_matrix()
+    settings = {"n_components": 6, "max_iter": 12, "random_state": 0, "batch_size": 100}
+    with pytest.warns(ConvergenceWarning, match="near-copies of others"):
+        LatentDirichletAllocation(**settings).fit(documents)  # six topics, and three kinds of documents
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        alone = LatentDirichletAllocation(**settings, merge_copies=False).fit(documents)
+    assert not [warning for warning in caught if "near-copies" in str(warning.message)]
+    assert sum(info.merged for info in alone.history_) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fits = [LatentDirichletAllocation(**settings, n_jobs=n).fit(documents) for n in (1, 2)]
+    assert sum(info.merged for info in fits[0].history_) > 0
+    np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
