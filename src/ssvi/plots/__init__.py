@@ -9,5 +9,8 @@ from ssvi.plots.prototypes import plot_prototypes
 from ssvi.plots.spectra import plot_spectra
 from ssvi.plots.topics import plot_topics
 from ssvi.plots.training import plot_training
+from ssvi.plots.trends import plot_trends
 
-__all__ = ["plot_map", "plot_prototypes", "plot_similarity", "plot_spectra", "plot_topics", "plot_training"]
+__all__ = [
+    "plot_map", "plot_prototypes", "plot_similarity", "plot_spectra", "plot_topics", "plot_training", "plot_trends",
+]  # fmt: skip
