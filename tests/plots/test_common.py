@@ -17,7 +17,7 @@ from ssvi import LatentDirichletAllocation, plots
 from ssvi.plots.choice import choose, percent
 from ssvi.report.components import Components
 
-OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name != "plot_training"]
+OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name not in ("plot_training", "plot_choice")]
 ALL = [*OF_COMPONENTS, plots.plot_training]
 OPTIONS = {
     plots.plot_prototypes: {"shape": (4, 4)},
