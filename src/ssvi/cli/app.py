@@ -9,7 +9,9 @@ from typer.core import TyperGroup
 
 import ssvi
 from ssvi.cli import InterruptedCommand
+from ssvi.cli.choose import choose
 from ssvi.cli.corpus import corpus_app
+from ssvi.cli.documents import documents
 from ssvi.cli.fit import fit
 from ssvi.cli.labels import label, topics
 from ssvi.cli.report import report
@@ -38,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, update, topics, label, transform, score, report, info):
+for command in (fit, choose, update, topics, label, documents, transform, score, report, info):
     app.command()(command)
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(reproduce_app, name="reproduce")

@@ -13,7 +13,8 @@ from ssvi.experiments.base import Reporter
 from ssvi.experiments.table import Row
 
 _SHOWN = ("step", "seconds", "score", "elbo", "kl", "recovered", "used")
-_TEXTS = ("words", "label", "marks")  # columns that begin at the left
+# Columns that begin at the left.
+_TEXTS = ("words", "label", "marks", "id", "title", "date", "group", "topics", "text", "most in")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
