@@ -35,6 +35,7 @@ COMMANDS = {
         "ssvi.cli.report",
         "Write one HTML page about a model, to be opened in any browser; it loads nothing from anywhere.",
     ),
+    "serve": ("ssvi.cli.serve", "Open a page on this machine to paste texts into, and see what a model says of them."),
     "info": ("ssvi.cli.use", "Print what a model file holds."),
     "demo": (
         "ssvi.cli.demo",

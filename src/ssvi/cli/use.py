@@ -43,7 +43,7 @@ def transform(
         inputs.check_output(output, model, *source)
     estimator = inputs.load_model(model).set_params(n_jobs=jobs)
     corpus = read_over(estimator, reading.at(source), quiet=quiet)
-    weights = _weights(estimator, corpus.documents.to_matrix(), quiet=quiet)
+    weights = weights_of(estimator, corpus.documents.to_matrix(), quiet=quiet)
     noun = "component" if hasattr(estimator, "component_weights") else "column"
     written = estimator.written_components() if noun == "component" else None
     chosen = range(weights.shape[1]) if written is None else written
@@ -127,7 +127,7 @@ def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     return corpus
 
 
-def _weights(estimator: Any, matrix: Any, *, quiet: bool) -> Any:
+def weights_of(estimator: Any, matrix: Any, *, quiet: bool) -> Any:
     """Return the components' weights of every row, with a bar. Those of a row do not depend on the other rows.
 
     A model that has no components has a `transform`.
