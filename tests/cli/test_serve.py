@@ -26,7 +26,9 @@ def model(texts, tmp_path):
 def test_serves_until_it_is_ended(model, texts, end):
     command = [sys.executable, "-m", "ssvi", "serve", str(model), str(texts), "--port", "0"]
     environment = os.environ | {"no_proxy": "127.0.0.1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             address = re.match(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
             body = json.dumps({"text": "sporta sportb Musica"}).encode()
@@ -43,8 +45,8 @@ def test_serves_until_it_is_ended(model, texts, end):
     assert (process.returncode, errors) == (0, "ssvi: the page is closed.\n")
 
 
-def test_a_model_without_words_is_refused(tmp_path, mistake):
+def test_a_model_without_words_is_refused(tmp_path, refused):
     path = tmp_path / "rows.ssvi"
     rows = np.repeat([[1, 0], [0, 1]], 20, axis=0)
     BernoulliMixture(2, max_iter=5, random_state=0, verbose=0).fit(rows).save(path)
-    assert "has no words" in mistake("serve", path)
+    assert "has no words" in refused("serve", path)

@@ -60,7 +60,7 @@ def test_a_text_without_known_words_is_refused(answers):
 
 def test_models_that_cannot_read_text_are_refused():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    gaussian = GaussianMixture(2, max_iter=2, random_state=0, verbose=0, warn_convergence=False).fit(X)
+    gaussian = GaussianMixture(2, max_iter=2, random_state=0, verbose=0).fit(X)
     with pytest.raises(ValueError, match="has no words"):
         Answers(gaussian, "model")
     gaussian.vocabulary_ = ("a", "b", "c")
