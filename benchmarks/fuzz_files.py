@@ -200,7 +200,7 @@ def _reader(path: Path) -> Callable[[Path], Any]:
 
 def _go_on(path: Path) -> None:
     """Let a fit go on from a checkpoint; raise a `ValueError` that names the file if it was passed over."""
-    from ssvi.engine import FitError
+    from ssvi.errors import FitError
     from ssvi.files import Checkpoints
 
     name = path.stem.rpartition("-")[2]

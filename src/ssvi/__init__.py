@@ -8,8 +8,9 @@ Below them, `ssvi.engine` runs any model of `ssvi.models` with any of `ssvi.loca
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ssvi.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ssvi.estimators.bernoulli_mixture import BernoulliMixture
@@ -44,13 +45,8 @@ _HOMES = {
 _PARTS = {"baselines", "engine", "evaluation", "files", "interop", "plots", "report", "schedules", "testing"}
 
 
-def __getattr__(name: str) -> Any:
-    # Estimators bring scikit-learn with them; whoever wants only the core does not wait for it.
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in _PARTS:
-        return importlib.import_module(f"ssvi.{name}")
-    raise AttributeError(f"module 'ssvi' has no attribute {name!r}")
+# Estimators bring scikit-learn with them; whoever wants only the core does not wait for it.
+__getattr__ = lazy_names(__name__, _HOMES | {part: f"ssvi.{part}" for part in _PARTS})
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ from ssvi.adaptive import AdaptiveSchedule, Pace
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.batches.minibatches import equal_cuts, minibatches
+from ssvi.errors import FitError
 from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep, Part
@@ -33,10 +34,6 @@ NEVER = (0.0, 0.0)
 
 _LOOKED_AT = 1_000  # groups of a minibatch that are asked where something new is needed
 _LONGER = 1.2  # how many times as many steps, until a stream of unknown length counts as seen once more
-
-
-class FitError(RuntimeError):
-    """A fit went wrong and was stopped; the message names the block and the step."""
 
 
 @dataclass(frozen=True)

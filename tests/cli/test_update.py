@@ -116,8 +116,8 @@ def test_a_fit_with_seed_words_and_one_that_starts_from_its_model(texts, later, 
     words = list(fitted.vocabulary_)
     assert fitted.topic_word_[:, words.index("lawc")].argmax() == 1
     assert fitted.topic_word_[:, words.index("sportc")].argmax() == 2
-    run("fit", "lda", later, "--jobs", 1, "--quiet", "--held-out", 0, "-o", tmp_path / "next.ssvi", "--start", model, "--passes", 3,
-        "--max-df", 1.0)  # fmt: skip
+    run("fit", "lda", later, "--jobs", 1, "--quiet", "--held-out", 0, "-o", tmp_path / "next.ssvi", "--start", model,
+        "--max-df", 1.0, "--passes", 3)  # fmt: skip
     started = ssvi.load(tmp_path / "next.ssvi")
     assert started.components_.shape == (3, 10)
     assert started.components_.sum(axis=1).argmax() == 2  # it is all sport, and that is where it was

@@ -39,7 +39,7 @@ def _run() -> int:
     """Run the command and return its code, or raise what the system says of files and pipes."""
     try:
         from ssvi.cli.app import app
-        from ssvi.engine import FitError
+        from ssvi.errors import FitError
 
         try:
             code = app(prog_name="ssvi", standalone_mode=False)

@@ -1,7 +1,11 @@
-"""The commands, put together."""
+"""The commands, put together.
+
+Each is imported when it is run, so that none waits for what another needs; the help of all of them needs a line each.
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import Annotated, Any
 
 import typer
@@ -9,19 +13,70 @@ from typer.core import TyperGroup
 
 import ssvi
 from ssvi.cli import InterruptedCommand
-from ssvi.cli.choose import choose
-from ssvi.cli.corpus import corpus_app
-from ssvi.cli.documents import documents
-from ssvi.cli.fit import fit
-from ssvi.cli.labels import label, topics
-from ssvi.cli.report import report
-from ssvi.cli.reproduce import reproduce_app
-from ssvi.cli.update import update
-from ssvi.cli.use import info, score, transform
+
+COMMANDS = {
+    "fit": ("ssvi.cli.fit", "Fit a model and write it to a file."),
+    "choose": (
+        "ssvi.cli.choose",
+        "Fit with several numbers of topics or components, and say which to take and why.",
+    ),
+    "update": ("ssvi.cli.update", "Go on with further documents, each of which counts as a new one."),
+    "topics": (
+        "ssvi.cli.labels",
+        "Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and "
+        "marks.",
+    ),
+    "label": (
+        "ssvi.cli.labels",
+        "Give topics labels of your own, kept in the model file; without any, print what topics are called.",
+    ),
+    "documents": (
+        "ssvi.cli.documents",
+        "List documents by a topic, by likeness or by words; or show topics over time and by group.",
+    ),
+    "transform": (
+        "ssvi.cli.use",
+        "Write the topic weights (or component probabilities, or activations) of each document.",
+    ),
+    "score": ("ssvi.cli.use", "Print the score of documents under a model: higher is better."),
+    "report": (
+        "ssvi.cli.report",
+        "Write one HTML page about a model, to be opened in any browser; it loads nothing from anywhere.",
+    ),
+    "serve": ("ssvi.cli.serve", "Open a page on this machine to paste texts into, and see what a model says of them."),
+    "info": ("ssvi.cli.use", "Print what a model file holds."),
+    "demo": (
+        "ssvi.cli.demo",
+        "Fit topics to the docstrings of this machine by five algorithms and compare them.",
+    ),
+    "corpus": ("ssvi.cli.corpus", "Make, convert and look at corpora."),
+    "reproduce": (
+        "ssvi.cli.reproduce",
+        "Run the paper's experiments: progress, a CSV file and a figure. Interrupt at will; the same command goes on.",
+    ),
+}
+"""The module of each command, where it has the command's name, and what the help of all commands says of it."""
+
+
+def load_command(name: str) -> Any:
+    """Import a command, or a group of them, and return it as the parser of options has it."""
+    found = getattr(importlib.import_module(COMMANDS[name][0]), name)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(found)
+        found = alone
+    command = typer.main.get_command(found)
+    command.name = name
+    return command
 
 
 class _Commands(TyperGroup):
-    """The group of all commands; one that is interrupted says so."""
+    """The group of all commands, which imports the one that is run; one that is interrupted says so."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return a command by its name; those that the group has itself only have a name and a line of help."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(command.name) if command is not None and command.name in COMMANDS else command, rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -40,10 +95,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, choose, update, topics, label, documents, transform, score, report, info):
-    app.command()(command)
-app.add_typer(corpus_app, name="corpus")
-app.add_typer(reproduce_app, name="reproduce")
+
+
+def _stand_in() -> None:
+    """Hold the place of a command until it is imported."""
+
+
+for _name, (_, _line) in COMMANDS.items():
+    app.command(_name, help=_line)(_stand_in)
 
 
 def _version(wanted: bool) -> None:
@@ -59,18 +118,3 @@ def options(
     ] = False,
 ) -> None:
     """Hold what all commands share."""
-
-
-@app.command()
-def demo(
-    topics: Annotated[int, typer.Option(help="Number of topics.")] = 30,
-    passes: Annotated[int, typer.Option(help="Sweeps over the documents.")] = 12,
-    files: Annotated[int | None, typer.Option(help="Read at most so many Python files.")] = None,
-) -> None:
-    """Fit topics to the docstrings of this machine by five algorithms and compare them.
-
-    Example: ssvi demo --topics 30
-    """
-    from ssvi.demo import run
-
-    run(topics, passes, files)

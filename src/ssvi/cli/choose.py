@@ -153,7 +153,7 @@ def _display(title: str, *, quiet: bool) -> Any:
     """Return what shows how far the fits are."""
     from rich.console import Console
 
-    from ssvi.cli.display import ExperimentDisplay
+    from ssvi.cli.experiment_display import ExperimentDisplay
     from ssvi.experiments.base import Reporter
 
     return nullcontext(Reporter()) if quiet else ExperimentDisplay(Console(stderr=True), title)

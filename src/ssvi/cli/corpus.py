@@ -14,15 +14,15 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from ssvi.cli import inputs
 from ssvi.cli.reading import Inputs, Reading, Vocabulary, how_to_count, how_to_read, reads, say_notes
 
-corpus_app = typer.Typer(help="Make, convert and look at corpora.", no_args_is_help=True)
+corpus = typer.Typer(help="Make, convert and look at corpora.", no_args_is_help=True, add_completion=False)
 
 
-@corpus_app.callback()
-def corpus() -> None:
+@corpus.callback()
+def options() -> None:
     """Hold the commands together."""
 
 
-@corpus_app.command()
+@corpus.command()
 @reads(how_to_count)
 def build(
     source: Inputs,
@@ -38,7 +38,7 @@ def build(
     _write(reading.at(source), output, output_format, quiet=quiet)
 
 
-@corpus_app.command()
+@corpus.command()
 @reads(how_to_read)
 def convert(
     source: Inputs,
@@ -56,7 +56,7 @@ def convert(
     _write(counts, output, output_format, quiet=quiet, counts_only=True)
 
 
-@corpus_app.command()
+@corpus.command()
 @reads(how_to_count)
 def inspect(
     source: Inputs,
@@ -92,7 +92,7 @@ def inspect(
         typer.echo(f"{name.replace('_', ' ')}: {shown}")
 
 
-@corpus_app.command()
+@corpus.command()
 def formats() -> None:
     """List what can be read.
 
@@ -118,7 +118,7 @@ def _write(reading: Reading, output: Path, format: str | None, *, quiet: bool, c
         typer.echo(f"{output}: {len(corpus.documents):,} documents over {corpus.documents.n_words:,} words")
 
 
-@corpus_app.command()
+@corpus.command()
 def wikipedia(
     dump: Annotated[Path, typer.Argument(help="pages-articles.xml, as it is or in bz2.")],
     vocabulary: Annotated[Path, typer.Option(help="The words to count, one a line.")],

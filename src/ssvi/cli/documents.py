@@ -12,10 +12,11 @@ import typer
 
 from ssvi import lookup
 from ssvi.cli import inputs
+from ssvi.cli.inputs import ModelFile
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.cli.trends import tell_trends, trends_of
-from ssvi.cli.use import ModelFile, read_over, weights_of
+from ssvi.cli.use import read_over, weights_of
 from ssvi.files.models import column_names, vocabulary_of
 from ssvi.periods import UNITS
 from ssvi.report.components import Components

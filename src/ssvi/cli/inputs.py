@@ -26,6 +26,7 @@ def starting_with(names: Callable[[], Iterable[str]]) -> Callable[[str], list[st
     return complete
 
 
+ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
 ColumnNames = Annotated[
     Path | None, typer.Option("--vocabulary", help="Words of the columns, one a line, for a model that has none.")
 ]

@@ -11,7 +11,7 @@ import typer
 
 from ssvi.cli import inputs
 from ssvi.cli.display import print_table, text_cell
-from ssvi.cli.use import ModelFile
+from ssvi.cli.inputs import ModelFile
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import column_names, load, vocabulary_of
 from ssvi.labels import RELEVANCE

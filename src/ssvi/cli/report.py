@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ssvi.cli import inputs
+from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Reading, how_to_read, reads
-from ssvi.cli.use import ModelFile, read_over
+from ssvi.cli.use import read_over
 
 
 @reads(how_to_read)

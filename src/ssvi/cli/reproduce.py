@@ -14,15 +14,18 @@ from rich.console import Console
 
 from ssvi.backends.threads import Threads
 from ssvi.cli import INTERRUPTED
-from ssvi.cli.display import ExperimentDisplay, print_table
-from ssvi.experiments.base import Experiment, chosen_rows, reproduce
+from ssvi.cli.display import print_table
+from ssvi.cli.experiment_display import ExperimentDisplay
+from ssvi.experiments.base import Experiment, chosen_rows
+from ssvi.experiments.base import reproduce as run_experiment
 from ssvi.experiments.table import markdown
 from ssvi.files.atomic import write_atomically
 from ssvi.registry import discover
 
-reproduce_app = typer.Typer(
+reproduce = typer.Typer(
     help="Run the paper's experiments: progress, a CSV file and a figure. Interrupt at will; the same command goes on.",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 _COMMON = [
@@ -88,7 +91,7 @@ def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int, restart:
     trials = experiment.trials(setting)
     with Threads(jobs) as backend, ExperimentDisplay(console, experiment.title) as display:
         try:
-            table = reproduce(experiment, setting, folder, backend, display, restart=restart)
+            table = run_experiment(experiment, setting, folder, backend, display, restart=restart)
         except KeyboardInterrupt:
             display.stop()
             console.print(f"Interrupted. What was measured is in {folder}; the same command goes on from here.")
@@ -109,4 +112,4 @@ def _run(experiment: Experiment, setting: Any, folder: Path, jobs: int, restart:
 
 
 for _name, _kind in discover("ssvi.experiments", Experiment).items():
-    reproduce_app.command(_name)(_command(_kind()))
+    reproduce.command(_name)(_command(_kind()))

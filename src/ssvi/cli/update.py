@@ -11,8 +11,9 @@ import typer
 
 from ssvi.cli import inputs
 from ssvi.cli.fit import check_model
+from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
-from ssvi.cli.use import ModelFile, read_over
+from ssvi.cli.use import read_over
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import component_counts, count_in_words
 

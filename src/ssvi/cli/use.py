@@ -13,13 +13,13 @@ from rich.progress import MofNCompleteColumn
 
 from ssvi.cli import inputs
 from ssvi.cli.display import text_cell
+from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import describe, vocabulary_of
 from ssvi.report.components import component_counts
 
 _ROWS_AT_ONCE = 10_000
-ModelFile = Annotated[Path, typer.Argument(help="A file that `ssvi fit` wrote.")]
 
 
 @reads(how_to_read)

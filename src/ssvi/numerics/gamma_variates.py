@@ -134,9 +134,15 @@ def log_gamma_batch(shapes: npt.NDArray[np.float64], key: np.uint64, out: npt.ND
     if _count_improper(shapes) == 0:
         _draw_batch(shapes, key, out)
         return
-    proper = (shapes > 0.0) & (shapes < math.inf)
-    _draw_batch(np.where(proper, shapes, 1.0), key, out)
-    out[:] = np.where(proper, out, math.nan)
+    # In loops: whole arrays take compilers seconds longer, with all that is said of shapes that do not fit.
+    mended = shapes.copy()
+    for i in range(shapes.size):
+        if not (shapes[i] > 0.0 and shapes[i] < math.inf):
+            mended[i] = 1.0
+    _draw_batch(mended, key, out)
+    for i in range(shapes.size):
+        if not (shapes[i] > 0.0 and shapes[i] < math.inf):
+            out[i] = math.nan
 
 
 @kernel

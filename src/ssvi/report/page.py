@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -70,12 +70,28 @@ def write_report(
 
 def render(facts: dict[str, Any]) -> str:
     """Return the page as HTML."""
-    assets = resources.files("ssvi.report") / "assets"
-    page, style = ((assets / name).read_text(encoding="utf-8") for name in ("page.html", "style.css"))
-    scripts = [(assets / "scripts" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
-    script = '(() => {\n"use strict";\n' + "\n".join(scripts) + "})();\n"
+    page, style = asset("page.html"), asset("base.css") + asset("style.css")
+    script = joined_scripts([asset(f"scripts/{name}.js") for name in SCRIPTS])
     # Inside a script element only "<" could end the text; JSON has another way to write it.
     data = json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    title = facts["title"].replace("&", "&amp;").replace("<", "&lt;")
-    parts = {"title": title, "style": style, "script": script, "data": data}
+    return filled(page, {"title": as_text(facts["title"]), "style": style, "script": script, "data": data})
+
+
+def asset(name: str) -> str:
+    """Return a file that pages are made of."""
+    return (resources.files("ssvi.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def joined_scripts(scripts: Sequence[str]) -> str:
+    """Return scripts as one function, in which each sees those before it."""
+    return '(() => {\n"use strict";\n' + "\n".join(scripts) + "})();\n"
+
+
+def as_text(text: str) -> str:
+    """Return a text as it stands between tags."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def filled(page: str, parts: Mapping[str, str]) -> str:
+    """Return a page with its parts in the places that name them."""
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], page)

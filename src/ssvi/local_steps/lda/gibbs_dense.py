@@ -24,6 +24,7 @@ from ssvi.local_steps.lda.tokens import (
     count_word_tables,
     document_lengths,
     expand,
+    longest_first,
     record,
 )
 from ssvi.numerics.compile import intrinsic, kernel
@@ -131,7 +132,7 @@ def _advance(
     running: npt.NDArray[Any],
     states: Keys,
     first: bool,
-    start: int,
+    start: int | np.int64,
     stop: int,
 ) -> None:
     """Draw the topics of tokens start, ..., stop - 1 of eight documents, each given all others of its document."""
@@ -181,8 +182,7 @@ def gibbs_dense(
     n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
     lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
     n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
-    order = np.argsort(-lengths, kind="mergesort")  # documents side by side are about equally long
-    longest = lengths.max() if n_documents else 0
+    order, longest = longest_first(lengths)  # documents side by side are about equally long
     words = np.zeros((longest, TOGETHER), np.uint32)
     topics = np.zeros((kept + 1, longest, TOGETHER), np.uint32)
     # One document more than there are: where those that have ended go on counting, for nobody.
@@ -207,7 +207,7 @@ def gibbs_dense(
                 tally[d * width + topic] += 1
         for sweep in range(sweeps):
             old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
-            done = 0
+            done = np.int64(0)  # of the type that it goes on with: another would be compiled for
             for d in range(TOGETHER):
                 places[d], states[d] = (d if d < own.size else TOGETHER) * width, ends[d]
             for d in range(own.size - 1, -1, -1):  # the shortest document ends first

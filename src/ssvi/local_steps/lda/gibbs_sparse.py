@@ -28,6 +28,7 @@ from ssvi.local_steps.lda.tokens import (
     count_word_tables,
     document_lengths,
     expand,
+    longest_first,
     record,
 )
 from ssvi.numerics.compile import intrinsic, kernel
@@ -217,7 +218,7 @@ def _advance(
     running: npt.NDArray[Any],
     states: Keys,
     first: bool,
-    start: int,
+    start: int | np.int64,
     stop: int,
     live: int,
 ) -> None:
@@ -286,8 +287,7 @@ def gibbs_sparse(
     n_topics, n_documents = statistics.shape[1], indptr.size - 1
     lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
     n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
-    order = np.argsort(-lengths, kind="mergesort")  # documents side by side are about equally long
-    longest = lengths.max() if n_documents else 0
+    order, longest = longest_first(lengths)  # documents side by side are about equally long
     words = np.zeros((longest, TOGETHER), np.uint32)
     topics = np.zeros((kept + 1, longest, TOGETHER), np.uint32)
     # One list more than there are documents: where those that have ended go on counting, for nobody.
@@ -307,7 +307,7 @@ def gibbs_sparse(
             ends[d] = keys[own[d]]
         for sweep in range(sweeps):
             old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
-            done = 0
+            done = np.int64(0)  # of the type that it goes on with: another would be compiled for
             for d in range(TOGETHER):
                 lists[d], states[d] = d if d < own.size else TOGETHER, ends[d]
             for d in range(own.size - 1, -1, -1):  # the shortest document ends first

@@ -51,6 +51,27 @@ def document_lengths(indptr: npt.NDArray[np.int64], counts: npt.NDArray[np.int32
 
 
 @kernel
+def longest_first(lengths: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
+    """Return documents by their lengths, the longest first and otherwise in their order, and the longest length.
+
+    It counts lengths and so needs no sort, which takes a second or two to compile.
+    """
+    longest = 0
+    for d in range(lengths.size):
+        longest = max(longest, lengths[d])
+    places = np.zeros(longest + 2, np.int64)  # where those of each length go, by how much shorter they are
+    for d in range(lengths.size):
+        places[longest - lengths[d] + 1] += 1
+    for i in range(1, places.size):
+        places[i] += places[i - 1]
+    order = np.empty(lengths.size, np.int64)
+    for d in range(lengths.size):
+        order[places[longest - lengths[d]]] = d
+        places[longest - lengths[d]] += 1
+    return order, longest
+
+
+@kernel
 def record(
     words: npt.NDArray[np.uint32],
     length: int,
@@ -101,6 +122,22 @@ def count_tables(
 
 
 @kernel
+def _sort(numbers: npt.NDArray[np.int64]) -> None:
+    """Sort numbers in place, by Shell's method: NumPy's own takes a second to compile, and most fits never sort."""
+    gap = 1
+    while gap < numbers.size // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, numbers.size):
+            number, place = numbers[i], i
+            while place >= gap and numbers[place - gap] > number:
+                numbers[place] = numbers[place - gap]
+                place -= gap
+            numbers[place] = number
+        gap //= 3
+
+
+@kernel
 def count_word_tables(tokens: npt.NDArray[np.int64], size: int, prior: Array, tables: npt.NDArray[np.int64]) -> None:
     """Add what some tokens say of eta to `tables`, in units of `TABLE_UNIT`.
 
@@ -109,7 +146,7 @@ def count_word_tables(tokens: npt.NDArray[np.int64], size: int, prior: Array, ta
     (eta + those so far). Without its word being looked at it is V eta / (V eta + those of the topic so far). The four
     sums are those of p and p^2, first of the words that there are, then of words unseen.
     """
-    tokens.sort()
+    _sort(tokens)
     eta, total = prior[0], prior[0] * prior[1]
     word, topic, same, of_topic = -1, -1, 0, 0
     for token in tokens:
