@@ -24,6 +24,7 @@ from ssvi.report.components import Components
 from ssvi.typing import Array
 
 _TOP = 10  # words of a topic that coherence and diversity go by
+_FEWEST_ROWS = 5  # for a component: more components are not worth trying
 _BLOCKS = 30  # of rows, for models that score no single row
 _QUIET = Reporter()
 
@@ -98,7 +99,7 @@ def choose(
             trials.append(measure(fitted, test, reference, seconds))
             reporter.measured({"score": trials[-1].held_out.mean, "seconds": seconds})
         options.append(_option(number, trials))
-    return Choice.of(options, estimator.nouns[1])
+    return Choice.of(options, estimator.nouns[1], max(1, train.shape[0] // _FEWEST_ROWS))
 
 
 @dataclass

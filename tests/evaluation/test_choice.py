@@ -49,6 +49,8 @@ def test_ends_of_what_was_tried_are_named():
     assert rising.advised.n_components == 20
     assert "the best held-out score" in rising.advice()
     assert "try 40 as well" in rising.advice()
+    assert "try 33 as well" in Choice.of(rising.options, "topic", 33).advice()
+    assert Choice.of(rising.options, "topic", 20).advice().endswith("within a standard error of it.")
     falling = Choice.of([_option(10, 1.0), _option(20, 0.0)])
     assert falling.advised.n_components == 10
     assert "fewer may do" in falling.advice()

@@ -165,4 +165,6 @@ def _kept_in(folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"and finished fits are in {folder}: the same command goes on from there") from None
+        kept = folder.is_dir() and any(folder.glob("*.ssvi"))
+        where = f"and finished fits are in {folder}: the same command goes on from there"
+        raise KeyboardInterrupt(where if kept else "before the first fit was finished") from None

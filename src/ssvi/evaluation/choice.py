@@ -72,19 +72,23 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """Numbers of components that were tried, in their order, and which of them to take."""
+    """Numbers of components that were tried, in their order, and which of them to take.
+
+    `most` is the largest number worth trying, if there is one.
+    """
 
     options: tuple[Option, ...]
     noun: str = "component"
+    most: int | None = None
 
     @classmethod
-    def of(cls, options: Sequence[Option], noun: str = "component") -> Choice:
+    def of(cls, options: Sequence[Option], noun: str = "component", most: int | None = None) -> Choice:
         """Put options in their order."""
         if not options:
             raise ValueError("there is nothing to choose from: try one number of components or more.")
         if not all(np.isfinite(option.score) for option in options):
             raise ValueError("the held-out documents have nothing to score by: hold more of them out.")
-        return cls(tuple(sorted(options, key=lambda option: option.n_components)), noun)
+        return cls(tuple(sorted(options, key=lambda option: option.n_components)), noun, most)
 
     @property
     def best(self) -> Option:
@@ -119,7 +123,9 @@ class Choice:
         if len(self.options) == 1:
             return " No other number was tried: give several."
         if self.advised is self.options[-1]:
-            more = 2 * self.advised.n_components
+            more = min(2 * self.advised.n_components, self.most or 2 * self.advised.n_components)
+            if more <= self.advised.n_components:
+                return ""
             return f" That is the most that was tried, so that more may be better still: try {more:,} as well."
         if self.advised is self.options[0] and self.options[0].n_components > 2:
             return " That is the least that was tried, so that fewer may do: try some."

@@ -1,7 +1,8 @@
 """Pictures of fitted models, by matplotlib (the `plots` extra).
 
-Each function takes a fitted estimator, draws into given Axes or a new figure, and returns the Axes. None shows a
-window, changes matplotlib's settings or writes a file: `ax.figure.savefig(path)` does.
+Each function takes a fitted estimator (`plot_choice`: what `ssvi.choosing` found), draws into given Axes or a new
+figure, and returns the Axes. None shows a window, changes matplotlib's settings or writes a file:
+`ax.figure.savefig(path)` does.
 """
 
 from ssvi.plots.choosing import plot_choice
