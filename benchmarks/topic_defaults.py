@@ -22,6 +22,7 @@ from ssvi import LatentDirichletAllocation
 from ssvi.batches.documents import Documents
 from ssvi.evaluation.document_completion import document_completion
 from ssvi.experiments import corpora
+from ssvi.models.lda import usual_alpha
 from ssvi.typing import Array
 
 
@@ -29,8 +30,8 @@ def main() -> None:
     """Fit every setting to every corpus; print scores, twins and seconds."""
     options = _options()
     report = Report(options, "topic_defaults")
-    settings: dict[str, Any] = {"default": None, "1/K": 1.0 / options.topics, "symmetric": "symmetric"}
-    settings["asymmetric"] = "asymmetric"
+    settings: dict[str, Any] = {"default": None, "fixed": usual_alpha(options.topics), "1/K": 1.0 / options.topics}
+    settings |= {name: name for name in ("symmetric", "asymmetric")} if options.learned else {}
     for path in options.corpora:
         corpus = with_known_words(corpora.load(path, held_out=options.held_out, documents=options.documents))
         for name, alpha in settings.items():
@@ -84,7 +85,8 @@ def _options() -> argparse.Namespace:
     parser.set_defaults(held_out=1_000)
     parser.add_argument("--corpora", type=Path, nargs="+", default=[corpora.default_corpus()])
     parser.add_argument("--topics", type=int, default=50)
-    parser.add_argument("--passes", type=int, default=10)
+    parser.add_argument("--passes", type=int, default=20)
+    parser.add_argument("--learned", action="store_true", help="also alphas that are learned by maximum likelihood")
     parser.add_argument("--alone", action="store_true", help="without tomotopy")
     return parser.parse_args()
 

@@ -29,6 +29,9 @@ from ssvi.states import check_hyperparameters, check_state
 from ssvi.stores import Store, Update, make_store
 from ssvi.typing import Array
 
+NEVER = (0.0, 0.0)
+"""The sweeps between which a fit rearranges nothing."""
+
 _LOOKED_AT = 1_000  # groups of a minibatch that are asked where something new is needed
 _LONGER = 1.2  # how many times as many steps, until a stream of unknown length counts as seen once more
 
@@ -148,7 +151,7 @@ class Problem(Steps):
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
     rearranges : (float, float)
         The sweeps between which components that are copies of each other are merged, after every sweep, and their
-        places are given to something new; (0, 0) for never. See `Model.rearrangement`.
+        places are given to something new. See `Model.rearrangement`.
     ramp : bool
         Let N_t grow with the documents seen over the first sweep, N_t = min(documents seen, N), instead of N_t = N.
     memory : float or None
@@ -166,7 +169,7 @@ class Problem(Steps):
     population: int | None = None
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
-    rearranges: tuple[float, float] = (0.0, 0.0)
+    rearranges: tuple[float, float] = NEVER
     memory: float | None = None
 
     def step(self, state: State, batch: Batch) -> tuple[State, Info]:
@@ -281,6 +284,7 @@ class Fit:
         name, prior = change.block, self._priors[change.block]
         average = change.applied(averages[name], prior) if averages else None
         self._stores[name] = self._store(name, change.applied(self._stores[name].lam(), prior), None, average)
+        self._take(change.hyperparameters)
         return len(change.pairs)
 
     def _take(self, learned: Mapping[str, Array]) -> None:

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.models.merging import ALIKE, cosines
 from ssvi.typing import Array
 
 RELEVANCE = 0.6
 """How much probability counts against lift: what Sievert and Shirley found that people like best."""
-COPY = 0.9
-"""From this cosine on the smaller of two components is a copy of the larger."""
 JUNK = 1.0 / 3.0
 """Below this part of the usual divergence from all others, the median, a component says nothing of its own."""
 DUST = 0.05
@@ -179,15 +178,7 @@ def marks(topics: Array, weights: Array, numbers: Sequence[int] | None = None) -
     return result
 
 
-def cosines(topics: Array) -> Array:
-    """Return the cosine of every two components' weights."""
-    lengths = np.sqrt((topics**2).sum(axis=1, keepdims=True))
-    scaled = topics / np.maximum(lengths, 1e-300)
-    result: Array = np.clip(scaled @ scaled.T, -1.0, 1.0)
-    return result
-
-
-def copies(topics: Array, weights: Array, above: float = COPY) -> list[int | None]:
+def copies(topics: Array, weights: Array, above: float = ALIKE) -> list[int | None]:
     """Return, for each component, the larger one that it is a copy of, the nearest of them; None for most.
 
     Of components of one size the first is the original.

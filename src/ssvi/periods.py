@@ -1,4 +1,4 @@
-"""Dates of documents, and the periods they fall into: what happened when, for tables, plots and reports."""
+"""Dates of documents and the periods they fall into, and groups: what was when and where, for tables and plots."""
 
 from __future__ import annotations
 
@@ -64,6 +64,48 @@ class Periods:
 
     def means(self, values: Array) -> Array:
         """Return the means of the rows of each period: periods x columns; 0 where there are none."""
+        known = self.places >= 0
+        return group_means(np.asarray(values)[known], self.places[known], len(self.names))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of some rows, the largest first; of two of one size, the first by name.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each is called.
+    places : (rows,) integers
+        The group of each row, -1 where it is not known.
+
+    """
+
+    names: tuple[str, ...]
+    places: Places
+
+    @classmethod
+    def of(cls, given: Sequence[Any]) -> Groups:
+        """Return the groups of names.
+
+        >>> Groups.of(["news", "sport", "", "sport"])
+        Groups(names=('sport', 'news'), places=array([ 1,  0, -1,  0]))
+        """
+        known = np.array([is_known(group) for group in given], dtype=bool)
+        places = np.full(len(given), -1, dtype=np.int64)
+        if not known.any():
+            return cls((), places)
+        called, own = np.unique(np.array([str(group) for group in given])[known], return_inverse=True)
+        order = np.argsort(-np.bincount(own), kind="stable")
+        places[known] = np.argsort(order)[own]
+        return cls(tuple(str(name) for name in called[order]), places)
+
+    def counts(self) -> Places:
+        """Return how many rows each group has."""
+        return np.bincount(self.places[self.places >= 0], minlength=len(self.names)).astype(np.int64)
+
+    def means(self, values: Array) -> Array:
+        """Return the means of the rows of each group: groups x columns."""
         known = self.places >= 0
         return group_means(np.asarray(values)[known], self.places[known], len(self.names))
 

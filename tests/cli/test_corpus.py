@@ -73,10 +73,12 @@ def test_what_is_known_of_documents_goes_with_the_counts_and_out_again(tmp_path)
         lines = weights.read_text().splitlines()
         assert lines[0] == "document,id,title,date,group,component_0,component_1"
         assert lines[2].startswith("2,1,Story 1,1991-03-01,news,0.")
-    run("report", model, "--corpus", tmp_path / "a.csv", *columns, "-o", page)
-    assert "Story 1" in page.read_text()
-    run("report", model, "--corpus", counts, "-o", page)
-    assert "Story 1" in page.read_text()
+    for source, more in ((counts, []), (tmp_path / "a.csv", columns)):
+        assert run("report", model, "--corpus", source, "-o", page, *more).exit_code == 0
+        written = page.read_text()
+        assert "Story 1" in written
+        assert '"names":["news","sport"],"counts":[30,30]' in written
+        assert '"unit":"month","names":["1990-03"' in written
 
 
 def test_stop_words_of_several_lists(tmp_path):

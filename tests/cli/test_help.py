@@ -17,7 +17,7 @@ from ssvi.local_steps.base import LocalStep
 from ssvi.registry import discover
 
 COMMANDS = [
-    [], ["fit"], ["topics"], ["transform"], ["score"], ["report"], ["info"], ["demo"],
+    [], ["fit"], ["choose"], ["topics"], ["documents"], ["transform"], ["score"], ["report"], ["info"], ["demo"],
     *(["corpus", name] for name in ("build", "convert", "inspect", "formats", "wikipedia")),
     *(["reproduce", name] for name in discover("ssvi.experiments", Experiment)),
 ]  # fmt: skip

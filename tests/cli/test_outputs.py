@@ -61,7 +61,7 @@ def test_a_read_only_place_is_found_before_the_fit(counts, tmp_path, refused, mo
         raise OSError(30, "Read-only file system", str(folder))
 
     monkeypatch.setattr("ssvi.files.atomic.try_folder", read_only)
-    monkeypatch.setattr("ssvi.cli.fit.try_folder", read_only)
+    monkeypatch.setattr("ssvi.cli.inputs.try_folder", read_only)
     line = refused("fit", "lda", counts, "-k", 2, "-o", tmp_path / "m.ssvi")
     assert "cannot be written (Read-only file system): give another name or folder" in line
     monkeypatch.setattr("ssvi.files.atomic.try_folder", lambda folder: None)

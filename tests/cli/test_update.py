@@ -117,7 +117,7 @@ def test_a_fit_with_seed_words_and_one_that_starts_from_its_model(texts, later, 
     assert fitted.topic_word_[:, words.index("lawc")].argmax() == 1
     assert fitted.topic_word_[:, words.index("sportc")].argmax() == 2
     run("fit", "lda", later, "--jobs", 1, "--quiet", "--held-out", 0, "-o", tmp_path / "next.ssvi", "--start", model,
-        "--max-df", 1.0)  # fmt: skip
+        "--max-df", 1.0, "--passes", 3)  # fmt: skip
     started = ssvi.load(tmp_path / "next.ssvi")
     assert started.components_.shape == (3, 10)
     assert started.components_.sum(axis=1).argmax() == 2  # it is all sport, and that is where it was

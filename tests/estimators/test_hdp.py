@@ -110,7 +110,7 @@ def test_topics_that_are_the_same_become_one_when_a_fit_has_ended(simulated):
     assert model.set_params(merge_copies=True)._merge_twins() is True
     assert TRUE <= model.n_active_ <= TRUE + 1
     held = model._model().words_held(model._state.estimate)
-    np.testing.assert_allclose(held.sum(), words.sum())
+    np.testing.assert_allclose(held.sum(), words.sum(), rtol=1e-5)  # but for words below their prior
     assert abs(model.score(simulated[1]) - score) < 0.02
     steps = model.n_batch_iter_
     assert model.partial_fit(simulated[1]).n_batch_iter_ == steps + 1

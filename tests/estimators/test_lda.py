@@ -46,8 +46,8 @@ def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, l
 
 @pytest.mark.parametrize(("global_step", "local_step"), PAIRS)
 def test_fit_is_a_loop_of_partial_fit_over_the_same_batches(global_step, local_step):
-    parameters = {"global_step": global_step, "local_step": local_step}
-    whole = _lda(**parameters, batch_size=150).fit(COUNTS)
+    parameters = {"global_step": global_step, "local_step": local_step, "learning_decay": 0.5, "learning_offset": 1.0}
+    whole = _lda(**parameters, batch_size=150, merge_copies=False).fit(COUNTS)
     loop = _lda(**parameters, batch_size=150, total_samples=400)
     for sweep in range(2):
         for rows in minibatches(400, 150, seed=0, sweep=sweep):
@@ -154,7 +154,8 @@ def test_batch_mean_field_is_scikit_learns_batch_method():
 def test_batch_coordinate_ascent_raises_the_bound():
     bounds = []
     for passes in (1, 2, 4, 8):
-        model = _lda(learning_method="batch", global_step="mean_field", local_step="mean_field", max_iter=passes)
+        settings = {"global_step": "mean_field", "local_step": "mean_field", "doc_topic_prior": 0.2}
+        model = _lda(learning_method="batch", max_iter=passes, **settings)
         bounds.append(model.fit(COUNTS).bound_)
     assert np.all(np.diff(bounds) > -1e-4)
     assert bounds[-1] > bounds[0]
@@ -175,7 +176,7 @@ def test_the_bound_is_per_word_however_much_of_a_pass_there_was():
 
 def test_instances_and_names_are_the_same_thing():
     by_name = _lda(global_step="ssvi", local_step="gibbs").fit(COUNTS)
-    by_instance = _lda(global_step=Ssvi(), local_step=Gibbs()).fit(COUNTS)
+    by_instance = _lda(global_step=Ssvi(averaging=7.0, warm_sweeps=1.0), local_step=Gibbs()).fit(COUNTS)
     np.testing.assert_array_equal(by_name.components_, by_instance.components_)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
+from ssvi import BernoulliMixture, GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation
 from ssvi.batches.documents import Documents
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.registry import estimators
@@ -45,6 +45,8 @@ def test_a_fit_that_stops_early_keeps_its_best_state(kind):
     assert model.score(HELD_OUT) == model.scores_[best][1]
     assert (model.n_iter_, model.n_batch_iter_) == (best + 1, 3 * (best + 1))
     assert [info.step for info in model.history_] == list(range(1, 3 * (best + 1) + 1))
+    if kind is HierarchicalDirichletTopics:  # which gives up its start by the passes that were planned
+        return
     shorter = clone(model).set_params(early_stopping=False, max_iter=best + 1).fit(TRAIN)
     for name, lam in shorter._state.parameters.items():
         np.testing.assert_array_equal(model._state.parameters[name], lam)
@@ -123,7 +125,7 @@ def test_without_rows_of_its_own_a_fit_sets_some_aside_by_its_seed():
 
     model = LatentDirichletAllocation(2, max_iter=3, batch_size=50, early_stopping=True, random_state=3)
     model.set_params(validation_fraction=0.25).fit(ROWS)
-    assert model.history_[-1].documents_seen == 3 * 90
+    assert {info.population for info in model.history_} == {45.0, 90.0}
     assert len(model.scores_) == 3
 
 
@@ -243,7 +245,7 @@ def test_a_seed_of_chance_is_that_of_the_checkpoint(tmp_path):
 def test_a_perplexity_that_settles_does_so_after_a_resume_too(tmp_path):
     def model(*callbacks):
         return LatentDirichletAllocation(
-            2, max_iter=30, batch_size=30, evaluate_every=1, perp_tol=0.05, random_state=1, callbacks=callbacks
+            2, max_iter=30, batch_size=30, evaluate_every=1, perp_tol=0.01, random_state=1, callbacks=callbacks
         )
 
     whole = model().fit(TRAIN)

@@ -1,5 +1,7 @@
 """Streams that change: words that are new, topics that pass, topics that are seeded, and a start from another model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,7 +37,7 @@ class TestNewWords:
         assert model.components_.shape == (4, 60)
         assert model.n_features_in_ == 60
         assert before.shape == (4, 40)
-        np.testing.assert_allclose(model._state.totals["topics"], model.components_.sum(axis=1))
+        np.testing.assert_allclose(model._state.totals["topics"], model._state.parameters["topics"].sum(axis=1))
         assert model.transform(COUNTS).shape == (600, 4)
         # A narrower X has the first columns.
         narrow, padded = COUNTS[:, :30], sparse.csr_array(COUNTS[:, :30])
@@ -300,8 +302,7 @@ class TestStart:
         """Three of four true topics are known; the fourth begins at random and is found, by a cosine above 0.9."""
         truth = TRUTH["topics"]
         known = _lda(n_components=3).fit(COUNTS)
-        known._state = known._state.with_coordinates("topics", np.empty((3, 0)))
-        known._state.parameters["topics"][...] = 500 * truth[[2, 0, 3]] + 0.05
+        known._state = replace(known._state, parameters={"topics": 500 * truth[[2, 0, 3]] + 0.05}, averages={})
         model = _lda(max_iter=5).fit(COUNTS, start=known)
         for found, true in zip(model.topic_word_, truth[[2, 0, 3, 1]], strict=True):
             assert found @ true / np.linalg.norm(found) / np.linalg.norm(true) > 0.9

@@ -20,7 +20,7 @@ ESTIMATORS = [kind.__name__ for kind in estimators().values()]
 COUNTS = np.random.default_rng(0).poisson(0.6, (200, 12))
 SETTINGS = {
     "LatentDirichletAllocation": {}, "BernoulliMixture": {"snapshots": 3}, "GaussianMixture": {},
-    "GammaProcessNMF": {"polish": 2},
+    "GammaProcessNMF": {"polish": 2}, "HierarchicalDirichletTopics": {},
 }  # fmt: skip
 
 

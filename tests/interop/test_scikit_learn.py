@@ -123,8 +123,9 @@ def test_to_sklearn_gives_a_model_that_works(ours, counts):
 
 def test_our_bound_is_their_perplexity(counts):
     ours = LatentDirichletAllocation(
-        4, global_step="mean_field", local_step="mean_field", learning_method="batch", max_iter=60, random_state=0
-    ).fit(counts)
+        4, doc_topic_prior=0.25, global_step="mean_field", local_step="mean_field", learning_method="batch",
+        max_iter=60, random_state=0,
+    ).fit(counts)  # fmt: skip
     # Ours is of the lambda before the last step: the two meet as the fit converges.
     assert to_sklearn(ours).bound_ == pytest.approx(to_sklearn(ours).perplexity(counts), rel=1e-3)
 

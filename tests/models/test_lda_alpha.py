@@ -74,15 +74,16 @@ def test_maximum_likelihood_recovers_alpha(alpha, rule, step):
     np.testing.assert_allclose(model.alpha, alpha, rtol=0.15 if step.name == "gibbs" else 0.35)
 
 
-def test_auto_goes_half_way_and_late():
-    """The mean is the geometric one of the usual and the most probable alpha, the shape half way from equal weights."""
+def test_auto_does_not_go_all_the_way_and_is_late():
+    """The mean is the geometric one of the usual and the most probable alpha; rare topics lose half as much."""
     tables = LocalResult({"tables": np.array([1.0, 2.0, 3.0, 2.0, 10.0])})  # the most probable: 0.1, 0.2, 0.3, 0.2
     model = LDA(60, np.full(4, 0.25), 0.1, "auto")
-    np.testing.assert_array_equal(model.learn({}, tables, 1.0, 5.0)["alpha"], model.alpha)
-    mean = np.sqrt(0.2 * usual_alpha(4))
-    np.testing.assert_allclose(model.learn({}, tables, 1.0, 5.1)["alpha"], mean * np.array([0.75, 1.0, 1.25, 1.0]))
-    half_way = 0.5 * (0.25 + mean * np.array([0.75, 1.0, 1.25, 1.0]))
-    np.testing.assert_allclose(model.learn({}, tables, 0.5, 5.1)["alpha"], half_way)
+    np.testing.assert_array_equal(model.learn({}, tables, 1.0, 3.0)["alpha"], model.alpha)
+    mean, shape = np.sqrt(0.2 * usual_alpha(4)), np.array([0.75, 1.0, 1.5, 1.0])
+    wanted = mean * shape / shape.mean()
+    np.testing.assert_allclose(model.learn({}, tables, 1.0, 3.1)["alpha"], wanted)
+    np.testing.assert_allclose(wanted.mean(), mean)
+    np.testing.assert_allclose(model.learn({}, tables, 0.5, 3.1)["alpha"], 0.5 * (0.25 + wanted))
 
 
 @pytest.mark.parametrize("step", [Gibbs(), Cvb0(), MeanField()], ids=lambda step: step.name)

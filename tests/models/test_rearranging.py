@@ -39,7 +39,7 @@ def test_what_both_had_seen_is_seen_by_the_one():
     fresh = np.arange(12.0)[None]
     new = Rearrangement("topics", ((0, 2),), fresh).applied(lam, prior)
     np.testing.assert_allclose(new.sum(axis=0), lam.sum(axis=0) + fresh[0], rtol=1e-12)
-    np.testing.assert_allclose(new[0, :4], 69.99 + 0.01)
+    np.testing.assert_allclose(new[0, :4], 50.0 + 20.0 - 0.01)
     np.testing.assert_allclose(new[2], 0.01 + fresh[0])
     np.testing.assert_array_equal(lam, _with_a_copy())  # the argument is left as it is
 

@@ -11,14 +11,18 @@ from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
+from tests.plots.conftest import COUNTS
 
 from ssvi import LatentDirichletAllocation, plots
 from ssvi.plots.choice import choose, percent
 from ssvi.report.components import Components
 
-OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name != "plot_training"]
+OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name not in ("plot_training", "plot_choice")]
 ALL = [*OF_COMPONENTS, plots.plot_training]
-OPTIONS = {plots.plot_prototypes: {"shape": (4, 4)}}
+OPTIONS = {
+    plots.plot_prototypes: {"shape": (4, 4)},
+    plots.plot_trends: {"data": COUNTS, "groups": ["a", "b", "c"] * 20},
+}
 
 
 def _draw(plot, model, **options):
@@ -117,15 +121,15 @@ def test_components_that_are_not_there(lda, components, message):
 @pytest.mark.parametrize("plot", ALL)
 def test_what_cannot_be_drawn(plot):
     with pytest.raises(NotFittedError, match=f"^{plot.__name__} draws fitted models, .* call its fit first"):
-        plot(LatentDirichletAllocation())
+        plot(LatentDirichletAllocation(), **OPTIONS.get(plot, {}))
     with pytest.raises(
         TypeError, match=f"^{plot.__name__} draws fitted estimators of ssvi, and this is of type KMeans"
     ):
-        plot(KMeans())
+        plot(KMeans(), **OPTIONS.get(plot, {}))
     with pytest.raises(TypeError, match=r"this is of type Pipeline: give its last step, model\[-1\]"):
-        plot(make_pipeline(LatentDirichletAllocation()))
+        plot(make_pipeline(LatentDirichletAllocation()), **OPTIONS.get(plot, {}))
     with pytest.raises(TypeError, match=r"this is a class: fit a LatentDirichletAllocation\(\)\."):
-        plot(LatentDirichletAllocation)
+        plot(LatentDirichletAllocation, **OPTIONS.get(plot, {}))
 
 
 def test_axes_that_do_not_do(lda):

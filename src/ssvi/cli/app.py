@@ -16,6 +16,10 @@ from ssvi.cli import InterruptedCommand
 
 COMMANDS = {
     "fit": ("ssvi.cli.fit", "Fit a model and write it to a file."),
+    "choose": (
+        "ssvi.cli.choose",
+        "Fit with several numbers of topics or components, and say which to take and why.",
+    ),
     "update": ("ssvi.cli.update", "Go on with further documents, each of which counts as a new one."),
     "topics": (
         "ssvi.cli.labels",
@@ -25,6 +29,10 @@ COMMANDS = {
     "label": (
         "ssvi.cli.labels",
         "Give topics labels of your own, kept in the model file; without any, print what topics are called.",
+    ),
+    "documents": (
+        "ssvi.cli.documents",
+        "List documents by a topic, by likeness or by words; or show topics over time and by group.",
     ),
     "transform": (
         "ssvi.cli.use",

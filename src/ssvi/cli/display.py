@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-_TEXTS = ("words", "label", "marks")  # columns that begin at the left
+# Columns that begin at the left.
+_TEXTS = ("words", "label", "marks", "id", "title", "date", "group", "topics", "text", "most in")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 

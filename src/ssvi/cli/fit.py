@@ -16,7 +16,6 @@ from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
 from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
 from ssvi.cli.training import TrainingDisplay
-from ssvi.files.atomic import try_folder
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import describe
 
@@ -87,13 +86,14 @@ def fit(
     corpus = reading.read(quiet=silent)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=silent)
-    train, test = _split(corpus.documents.to_matrix(), held_out, seed)
+    train, test = split_off(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
     names = {"vocabulary": corpus.vocabulary, "start": begin} if named else {}
     display = _fit(estimator, train, test, keeper, names, quiet=silent)
     if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
         output = output.with_name(f"stopped-{output.name}")
-    _save(estimator, corpus, output)
+    keep_words(estimator, corpus)
+    estimator.save(output)
     if keeper is not None:
         keeper.clear()
     score = None if test is None else estimator.score(test)
@@ -132,14 +132,13 @@ def _fit(
     return display
 
 
-def _save(estimator: Any, corpus: Any, output: Path) -> None:
-    """Write the model, with the words of its columns and how text became words."""
+def keep_words(estimator: Any, corpus: Any) -> None:
+    """Give a model the words of its columns, and how text became words."""
     made_by = corpus.text or corpus.text_before
     if made_by is not None:
         estimator.text_options_ = made_by.kept()
     if corpus.vocabulary is not None:
         estimator.vocabulary_ = corpus.vocabulary
-    estimator.save(output)
 
 
 def check_model(output: Path) -> None:
@@ -162,16 +161,10 @@ def _check_folder(checkpoint: Path | None, *, resume: bool) -> None:
             f"{checkpoint} holds checkpoints of a fit that was not finished: "
             "add --resume to go on with it, or give another folder."
         )
-    there = next(path for path in (checkpoint, *checkpoint.absolute().parents) if path.exists() or path.is_symlink())
-    if not there.is_dir():
-        raise ValueError(f"{there} is no folder: --checkpoint is a folder for checkpoints.")
-    try:
-        try_folder(there)
-    except OSError as error:
-        raise ValueError(f"{there} cannot be written to ({error.strerror}): give checkpoints another folder.") from None
+    inputs.check_folder(checkpoint, "--checkpoint", "checkpoints")
 
 
-def _split(matrix: Any, share: float, seed: int) -> tuple[Any, Any]:
+def split_off(matrix: Any, share: float, seed: int) -> tuple[Any, Any]:
     """Set some documents aside for scoring; None if that would be fewer than ten."""
     count = min(round(share * matrix.shape[0]), _MOST_HELD_OUT)
     if count < 10:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-from ssvi.files.atomic import check_place
+from ssvi.files.atomic import check_place, try_folder
 from ssvi.files.models import load
 
 
@@ -72,6 +72,17 @@ def check_output(output: Path, *sources: Path | None) -> None:
     except OSError as error:
         what = "is a link to where nothing can be written" if output.is_symlink() else "cannot be written"
         raise ValueError(f"{output} {what} ({error.strerror}): give another name or folder.") from None
+
+
+def check_folder(folder: Path, option: str, what: str) -> None:
+    """Find out before the work whether files can be put into a folder, which need not be there yet."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
+    if not there.is_dir():
+        raise ValueError(f"{there} is no folder: {option} is a folder for {what}.")
+    try:
+        try_folder(there)
+    except OSError as error:
+        raise ValueError(f"{there} cannot be written to ({error.strerror}): give {what} another folder.") from None
 
 
 def print_json(value: Any) -> None:

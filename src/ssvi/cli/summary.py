@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssvi.evaluation.coherence import document_occurrences, npmi, top_words, topic_diversity
+from ssvi.evaluation.coherence import mean_npmi, top_words, topic_diversity
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import Components, component_counts, count_in_words
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ssvi.data.readers.options import TextOptions
 
 _TOP = 10  # words of a topic that coherence and diversity go by
-_AT_ONCE = 50  # topics whose words are looked for together
 _FEWEST_SCORES = 4  # that a trend can be seen in
 _SURE = 2.0  # standard errors
 _WORTH_IT = 0.02  # of what a fit has gained: less to come is nothing to wait for
@@ -142,20 +141,8 @@ def quality(estimator: Any, corpus: Corpus) -> dict[str, Any] | None:
     if estimator.columns_are_words and parts.rows.shape[1] > 1:
         tops = top_words(parts.rows, min(_TOP, parts.rows.shape[1]))
         facts["diversity"] = topic_diversity(tops)
-        facts["coherence"] = _coherence(corpus, tops)
+        facts["coherence"] = mean_npmi(tops, corpus.documents)
     return facts
-
-
-def _coherence(corpus: Corpus, tops: Any) -> float | None:
-    """Return the mean NPMI of topics' words over documents; None where a word is in no document."""
-    try:
-        parts = [
-            npmi(own, document_occurrences(corpus.documents, own))
-            for own in (tops[start : start + _AT_ONCE] for start in range(0, len(tops), _AT_ONCE))
-        ]
-    except ValueError:
-        return None
-    return float(np.concatenate(parts).mean())
 
 
 def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:

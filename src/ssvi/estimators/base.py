@@ -17,7 +17,7 @@ from ssvi import engine
 from ssvi.adaptive import AdaptiveSchedule
 from ssvi.backends.base import Backend
 from ssvi.batches.minibatches import equal_cuts
-from ssvi.engine import Callback, Info, Problem, State
+from ssvi.engine import NEVER, Callback, Info, Problem, State
 from ssvi.estimators.choices import check_same, make_backend, make_seed
 from ssvi.estimators.convergence import Convergence, warn_unless_converged
 from ssvi.estimators.parameters import Attribute
@@ -43,7 +43,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     random_state_: int
     n_iter_: int
     bound_: float
-    convergence_: float
+    convergence_: float = float("nan")  # files of earlier versions do not say
     converged_: bool
     _state: State
     _ended: bool
@@ -175,7 +175,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
             if all(keeper.resumed_at is None for keeper in keepers):
                 self._start(data, given.start)
                 self._n_distinct = len(data)
-            plan = self._plan(len(data))
+            plan = self._plan(len(data)) if given.start is None else self._careful(self._plan(len(data)))
             scored = [] if held_out is None else [Validation(self, held_out, plan)]
             watching: list[Callback] = [
                 *scored,
@@ -232,9 +232,17 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
     def _stream_step(self, data: Any) -> LocalStep:
         """Return the local step of `partial_fit`."""
 
+    def _careful(self, plan: Plan) -> Plan:
+        """Return the plan of a fit that begins with what another has found, and is not to lose it."""
+        return replace(plan, schedule=self._schedule(streamed=True))
+
+    def _first_end(self, plan: Plan) -> int:
+        """Return the first step after which a fit may end by itself: before it, a fit is not yet what it will be."""
+        return 0
+
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         """Return the sweeps between which a fit merges components that are copies of each other."""
-        return 0.0, 0.0
+        return NEVER
 
     def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
         """Return what else watches a fit, and may end it."""

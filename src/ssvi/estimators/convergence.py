@@ -64,7 +64,8 @@ class Convergence:
             assert before is not None, "the look before this one is kept"
             self._measure(before.parameters, here)
         self._estimator._last_look = replace(state, parameters=here, totals={}, averages={}, rates={})
-        return self._plan.ends_itself and self._estimator.converged_
+        may_end = self._plan.ends_itself and info.step >= self._estimator._first_end(self._plan)
+        return may_end and bool(self._estimator.converged_)
 
     def _look(self, state: State, number: int) -> dict[str, Array]:
         """Return lambda of the averaged path."""

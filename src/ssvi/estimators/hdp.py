@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ssvi.adaptive import AdaptiveSchedule
 from ssvi.batches.documents import Documents
 from ssvi.checks import AUTO, is_auto, positive_or_auto, require, require_count
-from ssvi.engine import State
+from ssvi.engine import NEVER, State
 from ssvi.estimators.lda import LatentDirichletAllocation
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.plan import Plan
@@ -22,12 +22,12 @@ from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.base import is_active
 from ssvi.models.hdp import HDP, usual_concentrations
 from ssvi.models.lda import LDA
+from ssvi.models.merging import ALIKE
 from ssvi.typing import Array
 
 # For how long topics are taken for alike, less and less: a share of the sum of a fit's step sizes.
 _EVEN_SHARE = 0.8
 _FEWEST_STEPS, _FEWEST_PASSES = 180, 20  # topics of no use fade away by and by
-_ALIKE = 0.9  # a cosine between topics from which on they are one
 _FIRST_ETA = 0.01
 _NEARLY_ALL = 0.9  # of the topics in use: then there may be room for too few
 _ENOUGH_WORDS, _ENOUGH_STEPS = 100, 50  # words for each topic, and steps, before anything is said of their number
@@ -211,6 +211,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
             if name in vars(self):
                 setattr(lda, name, getattr(self, name))
         lda.doc_topic_prior_, lda.topic_word_prior_ = alpha, eta
+        if hasattr(self, "labels_"):
+            lda.labels_ = [self.labels_[k] for k in active]
         lda._learned, lda._learns_eta = None, False
         lda._state = self._state_of(active)
         return lda
@@ -240,7 +242,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         """
         state, model = self._state, self._model()
         merges = self.merge_copies and state.step >= _ENOUGH_STEPS
-        pairs = model.twins(state.estimate, _ALIKE) if merges else []
+        pairs = model.twins(state.estimate, ALIKE) if merges else []
         if pairs:
             parameters, averages = (
                 model.merged(arrays, pairs) if len(arrays) else {} for arrays in (state.parameters, state.averages)
@@ -318,8 +320,11 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
             return int(self.max_iter)
         return max(_FEWEST_PASSES, -(-_FEWEST_STEPS // -(-n // self._batch_size_for(n))))
 
+    def _first_end(self, plan: Plan) -> int:
+        return plan.planned * plan.steps_per_pass  # until then topics are taken for more alike than they are
+
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
-        return 0.0, 0.0  # places that become free would be taken at once; `_finish` merges
+        return NEVER  # places that become free would be taken at once; `_finish` merges
 
     def _first_part(self, rows: int) -> float:
         """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit.

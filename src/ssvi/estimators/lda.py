@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
 from ssvi.checks import is_auto, is_integer, require, require_count, require_flag, require_not_negative
-from ssvi.engine import Callback, Info, State
+from ssvi.engine import NEVER, Callback, Info, State
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import (
     check_counts,
@@ -49,6 +50,7 @@ from ssvi.typing import Array
 _TRANSFORM_SWEEPS = 30
 _AVERAGING, _WARM_SWEEPS = 7.0, 1.0  # of SSVI by name: docs/experiments/lda.md
 _REARRANGING = (0.25, 0.75)  # of a fit: topics are distinct by then, and what is new has time to become one
+_DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
 _LARGE_MINIBATCH = 2_000  # documents
 
 
@@ -247,8 +249,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             begin = None if start is None else Start.of(start)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation, start=begin))
             self._note_priors()
-        if self.merge_copies:
-            warn_of_copies(self._model().copies(self._state.estimate), self.n_components)
+        if self._rearranges(self._plan(len(documents))) != NEVER:
+            warn_of_copies(self._lda().copies(self._state.estimate), self.n_components)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, vocabulary: Sequence[str] | None = None, start: Any = None) -> Self:
@@ -430,9 +432,12 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self._word_prior(1.0 / self.n_components if is_usual else self.topic_word_prior, self.n_components)
 
     def _wanted(self) -> dict[str, Any]:
+        # In files of earlier versions the default alpha is one that is not learned: such a model goes on with its own.
+        keeps_alpha = self.doc_topic_prior is None and hasattr(self, "doc_topic_prior_") and self._learned is None
+        alpha = self.doc_topic_prior_ if keeps_alpha else self._alpha_rule() or self._alpha()
         return {
             "n_components": int(self.n_components),
-            "doc_topic_prior": self._alpha_rule() or self._alpha(),
+            "doc_topic_prior": alpha,
             "topic_word_prior": "auto" if self._is_eta_learned() else self._eta(),
         }
 
@@ -457,9 +462,17 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             return step
         return replace(step, averaging=_AVERAGING, warm_sweeps=0.0 if whole_steps else _WARM_SWEEPS)
 
+    def _careful(self, plan: Plan) -> Plan:
+        plan, step = super()._careful(plan), plan.global_step
+        return replace(plan, global_step=replace(step, warm_sweeps=0.0)) if isinstance(step, Ssvi) else plan
+
+    def _first_end(self, plan: Plan) -> int:
+        # Not before topics were merged once, where they are, and alpha has been learned for a pass.
+        return math.ceil(self._rearranges(plan)[0] + 1.0) * plan.steps_per_pass if plan.planned > _DISTINCT else 0
+
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
-        first, last = _REARRANGING
-        return (first * plan.planned, last * plan.planned) if self.merge_copies else (0.0, 0.0)
+        first, last = max(_DISTINCT, _REARRANGING[0] * plan.planned), _REARRANGING[1] * plan.planned
+        return (first, last) if self.merge_copies and first <= last else NEVER
 
     def _sampling(self, rows: int) -> dict[str, int]:
         """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""

@@ -21,6 +21,7 @@ from ssvi.typing import Array
 
 Words = npt.NDArray[np.int64]
 _EPSILON = 1e-12
+_AT_ONCE = 50  # topics whose words are looked for together
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,18 @@ def umass(tops: Words, occurrences: Occurrences) -> Array:
 def npmi(tops: Words, occurrences: Occurrences) -> Array:
     """Return each topic's mean normalised pointwise mutual information over pairs: from -1, never, to 1, always."""
     return np.array([_npmi_matrix(occurrences.of(topic))[np.tril_indices(len(topic), -1)].mean() for topic in tops])
+
+
+def mean_npmi(tops: Words, documents: Any) -> float | None:
+    """Return the mean NPMI of topics over a bag-of-words corpus; None where a word is in none of its documents."""
+    try:
+        parts = [
+            npmi(own, document_occurrences(documents, own))
+            for own in (tops[start : start + _AT_ONCE] for start in range(0, len(tops), _AT_ONCE))
+        ]
+    except ValueError:
+        return None
+    return float(np.concatenate(parts).mean())
 
 
 def c_v(tops: Words, occurrences: Occurrences) -> Array:

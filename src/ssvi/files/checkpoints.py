@@ -23,7 +23,8 @@ from ssvi.files.codec import Decoder, Encoder
 _WHAT = "a checkpoint"
 _NAME = re.compile(r"step-(\d{9})\.ssvi")
 _KEPT = 2
-_NOT_COMPARED = ("backend", "callbacks", "n_jobs", "verbose")  # parameters that do not change what a fit finds
+NOT_COMPARED = ("backend", "callbacks", "n_jobs", "verbose")
+"""Parameters that do not change what a fit finds."""
 
 
 class Checkpoints:
@@ -180,11 +181,11 @@ def _fingerprint(estimator: Any, data: Any) -> dict[str, Any]:
     if parameters["random_state"] is not None:
         parameters["random_state"] = estimator.random_state_
     # Arrays among the parameters are told apart by their bytes.
-    told = {name: _digest(value) for name, value in parameters.items() if name not in _NOT_COMPARED}
-    return {"class": type(estimator).__name__, **told, "data": _digest(data)}
+    told = {name: digest(value) for name, value in parameters.items() if name not in NOT_COMPARED}
+    return {"class": type(estimator).__name__, **told, "data": digest(data)}
 
 
-def _digest(value: Any) -> Any:
+def digest(value: Any) -> Any:
     """Return a short text that two values share if they are equal."""
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)

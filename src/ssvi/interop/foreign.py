@@ -110,7 +110,7 @@ def assemble(
     lda._check_parameters()
     lda.n_features_in_ = lda._n_words = n_words
     lda.doc_topic_prior_, lda.topic_word_prior_ = lda._alpha(), lda._eta()
-    lda.local_step_, lda._learned = "mean_field", None
+    lda.local_step_, lda._learned, lda._learns_eta = "mean_field", None, False
     if vocabulary is not None:
         lda.vocabulary_ = check_words(vocabulary, n_words)
     lda.random_state_ = past.seed

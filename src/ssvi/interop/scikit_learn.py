@@ -40,7 +40,7 @@ def to_sklearn(lda: LatentDirichletAllocation) -> Any:
     >>> from ssvi import LatentDirichletAllocation
     >>> from ssvi.interop import to_sklearn
     >>> counts = np.array([[4, 3, 0, 0], [5, 2, 0, 1], [0, 0, 6, 2], [0, 1, 3, 5]] * 20)
-    >>> lda = LatentDirichletAllocation(2, random_state=0).fit(counts)
+    >>> lda = LatentDirichletAllocation(2, doc_topic_prior=0.1, random_state=0).fit(counts)
     >>> theirs = to_sklearn(lda)
     >>> bool((theirs.components_ == lda.components_).all()), theirs.transform(counts).shape
     (True, (80, 2))

@@ -153,14 +153,15 @@ class HDP(Model):
         return held
 
     def twins(self, parameters: Mapping[str, Array], alike: float) -> list[tuple[int, int]]:
-        """Return pairs of topics, the larger first, whose word probabilities have a cosine of `alike` or more.
+        """Return pairs of topics, the larger first, whose words have a cosine of `alike` or more.
 
         Two topics can be the same but for noise, and then nothing pulls them together: each document has either.
         Topics without words are left alone.
         """
         held = self.words_held(parameters)
         order = [int(k) for k in np.argsort(-held, kind="stable") if held[k] >= 0.5]
-        likeness = cosines(parameters["topics"][order])
+        prior = np.broadcast_to(self.blocks()["topics"].prior, parameters["topics"].shape)
+        likeness = cosines(Dirichlet().seen(parameters["topics"], prior)[order])
         return [(order[into], order[other]) for into, other in near_copies(likeness, range(len(order)), alike)]
 
     def merged(self, parameters: Mapping[str, Array], pairs: Sequence[tuple[int, int]]) -> dict[str, Array]:
@@ -170,7 +171,7 @@ class HDP(Model):
             prior = np.broadcast_to(block.prior, block.shape)
             lam, eta = (new[name].T, prior.T) if name == "weights" else (new[name], prior)
             for into, other in pairs:
-                lam[into] += lam[other] - eta[other]
+                lam[into] += np.maximum(lam[other] - eta[other], 0.0)
                 lam[other] = eta[other]
         return new
 

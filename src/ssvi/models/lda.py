@@ -11,8 +11,8 @@ from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
-from ssvi.models.merging import cosines, near_copies
-from ssvi.models.rearranging import Look, Rearrangement, surprising_words
+from ssvi.models.merging import ALIKE, cosines, near_copies
+from ssvi.models.rearranging import NEIGHBOURS, Look, Rearrangement, surprising_words
 from ssvi.typing import Array
 
 SMALLEST_ETA, LARGEST_ETA = 1e-6, 1e6  # of one that is learned
@@ -24,7 +24,7 @@ SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 
 ALPHA_RULES = ("auto", "symmetric", "asymmetric")
-_ALIKE = 0.9  # the cosine of two topics' word probabilities from which on they are one
+_LEAST_WORDS = 0.5  # of a topic that is one
 _ALPHA_WAITS = 3.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 
 
@@ -169,9 +169,17 @@ class LDA(Model):
         return wanted
 
     def copies(self, parameters: Mapping[str, Array]) -> list[tuple[int, int]]:
-        """Return pairs (topic, near-copy of it), the larger first, whose word probabilities have a cosine above 0.9."""
-        sizes = parameters["topics"].sum(axis=1)
-        return near_copies(cosines(parameters["topics"]), np.argsort(-sizes, kind="stable"), _ALIKE)
+        """Return pairs (topic, near-copy of it) whose words have a cosine above 0.9, and topics without words.
+
+        Of two, the one with more prior stays (it was seeded), else the larger. Words are counted without their prior:
+        where that is large, all topics are alike.
+        """
+        prior = np.broadcast_to(self._prior, parameters["topics"].shape)
+        seen = Dirichlet().seen(parameters["topics"], prior)
+        sizes = seen.sum(axis=1)
+        order = np.lexsort((-sizes, -prior.sum(axis=1)))
+        pairs = near_copies(cosines(seen), [k for k in order if sizes[k] >= _LEAST_WORDS], ALIKE)
+        return pairs + [(int(sizes.argmax()), int(k)) for k in order if sizes[k] < _LEAST_WORDS]
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Merge topics that are near-copies; their places are taken by what documents have and no topic explains.
@@ -179,11 +187,16 @@ class LDA(Model):
         Two topics can be the same but for noise, and then nothing pulls them apart: each document has either.
         """
         parameters = {"topics": lam("topics")}
-        pairs = self.copies(parameters)
+        pairs = self.copies(parameters)[: max(1, len(look.groups) // NEIGHBOURS)]
         if not pairs:
             return None
         words = surprising_words(look.groups, look.local()["weights"], self.mean_topics(parameters), len(pairs))
-        return Rearrangement("topics", tuple(pairs), np.median(parameters["topics"].sum(axis=1)) * words)
+        fresh = np.median(parameters["topics"].sum(axis=1)) * words
+        alpha = np.array(self.alpha, dtype=float)
+        for _, copy in pairs:  # alpha of a topic that has died would keep what is new from being found
+            alpha[copy] = max(alpha[copy], np.median(self.alpha))
+        learned = {} if self.alpha_rule is None else {"alpha": alpha}
+        return Rearrangement("topics", tuple(pairs), fresh, learned)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from ssvi.typing import Array
 
+ALIKE = 0.9
+"""The cosine of two components from which on they are copies."""
+
 
 def near_copies(likeness: Array, order: Sequence[int] | npt.NDArray[np.int64], alike: float) -> list[tuple[int, int]]:
     """Return pairs (component, near-copy of it): each joins the first before it in `order` that it is so much alike to.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from ssvi.batches.documents import Documents
 from ssvi.typing import Array
 
-_NEIGHBOURS = 10  # documents that a new topic is made of
+NEIGHBOURS = 10
+"""The documents that a new topic is made of."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,21 @@ class Rearrangement:
         The component that stays, and its copy.
     fresh : (pairs, ...)
         What is added to the prior of each copy's place.
+    hyperparameters : mapping of arrays
+        Those that change with it.
 
     """
 
     block: str
     pairs: tuple[tuple[int, int], ...]
     fresh: Array
+    hyperparameters: Mapping[str, Array] = field(default_factory=dict)
 
     def applied(self, lam: Array, prior: Array) -> Array:
         """Return lambda (or an average of it) after the change. What both had seen is then seen by the one."""
         new, prior = np.array(lam), np.broadcast_to(prior, lam.shape)
         for (stays, copy), fresh in zip(self.pairs, self.fresh, strict=True):
-            new[stays] += new[copy] - prior[copy]
+            new[stays] += np.maximum(new[copy] - prior[copy], 0.0)  # a correction may have taken it below its prior
             new[copy] = prior[copy] + fresh
         return new
 
@@ -81,7 +85,7 @@ def surprising_words(documents: Documents, weights: Array, topics: Array, count:
     for new in range(count):
         first = int(np.argmax(np.where(free, far, -np.inf)))
         likeness = np.where(free, units @ units[[first]].toarray()[0], -1.0)
-        chosen = np.argsort(-likeness, kind="stable")[:_NEIGHBOURS]
+        chosen = np.argsort(-likeness, kind="stable")[:NEIGHBOURS]
         words = np.bincount(columns, np.where(np.isin(rows, chosen), excess, 0.0), topics.shape[1])
         result[new] = words / max(words.sum(), 1e-300)
         free[chosen] = False

@@ -4,10 +4,15 @@ Each function takes a fitted estimator, draws into given Axes or a new figure, a
 window, changes matplotlib's settings or writes a file: `ax.figure.savefig(path)` does.
 """
 
+from ssvi.plots.choosing import plot_choice
 from ssvi.plots.maps import plot_map, plot_similarity
 from ssvi.plots.prototypes import plot_prototypes
 from ssvi.plots.spectra import plot_spectra
 from ssvi.plots.topics import plot_topics
 from ssvi.plots.training import plot_training
+from ssvi.plots.trends import plot_trends
 
-__all__ = ["plot_map", "plot_prototypes", "plot_similarity", "plot_spectra", "plot_topics", "plot_training"]
+__all__ = [
+    "plot_choice", "plot_map", "plot_prototypes", "plot_similarity", "plot_spectra", "plot_topics", "plot_training",
+    "plot_trends",
+]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ssvi.evaluation.coherence import document_occurrences, npmi
 from ssvi.labels import first
-from ssvi.periods import Periods, group_means, is_known
+from ssvi.periods import Groups, Periods, is_known
 from ssvi.report.components import Components
 from ssvi.report.packing import pack, rounded
 from ssvi.typing import Array
@@ -103,15 +103,12 @@ class CorpusFacts:
         """Return the components' mean shares of the documents of each of the largest groups; None without groups."""
         if self.groups is None:
             return None
-        known = np.array([is_known(group) for group in self.groups], dtype=bool)
-        if not known.any():
+        groups = Groups.of(self.groups)
+        if not groups.names:
             return None
-        called, places = np.unique(np.array([str(group) for group in self.groups])[known], return_inverse=True)
-        counts = np.bincount(places)
-        order = np.argsort(-counts, kind="stable")[:_MOST_GROUPS]
-        means = group_means(shares[known], places, len(called))[order]
-        return {"names": [str(name) for name in called[order]], "counts": counts[order].tolist(),
-                "shares": pack(means.T, "f4"), "left_out": len(called) - len(order)}  # fmt: skip
+        names, means = groups.names[:_MOST_GROUPS], groups.means(shares)[:_MOST_GROUPS]
+        return {"names": list(names), "counts": groups.counts()[:_MOST_GROUPS].tolist(),
+                "shares": pack(means.T, "f4"), "left_out": len(groups.names) - len(names)}  # fmt: skip
 
 
 def coherence(parts: Components, data: Any) -> list[float | None]:

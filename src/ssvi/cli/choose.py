@@ -1,0 +1,168 @@
+"""`ssvi choose`: how many topics or components to take."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ssvi.cli import inputs, parameters
+from ssvi.cli.fit import keep_words, split_off
+from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
+from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
+from ssvi.cli.summary import notes_before
+from ssvi.files.atomic import write_atomically
+
+_DEFAULT = "10,20,50,100"
+
+
+@reads(how_to_count)
+def choose(
+    model: parameters.ModelName,
+    source: Inputs,
+    reading: Reading,
+    topics: Annotated[
+        str, typer.Option("--topics", "--components", "-k", help="Numbers to try, with commas between.")
+    ] = _DEFAULT,
+    seeds: Annotated[int, typer.Option(min=1, help="Fits of each number, by different seeds.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    global_step: parameters.GlobalStepName = None,
+    local_step: parameters.LocalStepName = None,
+    passes: parameters.Passes = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    held_out: Annotated[
+        float, typer.Option(max=0.5, help="Share of documents to score by, at most 1,000 of them.")
+    ] = 0.1,
+    parameter: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other parameter of the estimator, as name=value.")
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option(help="Where each fit is kept as a model file, so that it is made only once.")
+    ] = Path("ssvi-choose"),
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="A .csv, .json, .png, .svg or .pdf file; may be repeated."),
+    ] = None,
+    quiet: inputs.Quiet = False,
+    as_json: inputs.AsJson = False,
+) -> None:
+    """Fit with several numbers of topics or components, and say which to take and why.
+
+    The score is that of documents which no fit has seen. What is finished is kept: the same command goes on after it
+    was interrupted, and further numbers or seeds cost only their own fits.
+
+    Example: ssvi choose lda articles.jsonl --topics 10,20,50,100
+    """
+    numbers, outputs = _numbers(topics), output or []
+    estimator = parameters.make_estimator(
+        model, parameter or [], n_components=max(numbers), global_step=global_step, local_step=local_step,
+        max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs,
+    )  # fmt: skip
+    parameters.check(estimator)
+    check_outputs(outputs, [".csv", ".json", *PICTURES], *source, reading.vocabulary)
+    inputs.check_folder(folder, "--folder", "fits")
+    silent = quiet or as_json
+    corpus = reading.at(source).read(quiet=silent)
+    parameters.check_memory(estimator, corpus.documents.n_words)
+    say_notes(notes_before(estimator, corpus), quiet=silent)
+    train, test = split_off(corpus.documents.to_matrix(), held_out, 0)
+    if test is None:
+        raise ValueError(
+            f"{len(corpus.documents):,} documents leave fewer than ten to score by at --held-out {held_out:g}: "
+            "give more documents, or a larger share."
+        )
+    from ssvi import choosing
+
+    with _display(f"choosing {estimator.name}", quiet=silent) as reporter, _kept_in(folder):
+        choice = choosing.choose(
+            estimator, train, test, numbers, seeds=range(seed, seed + seeds), folder=folder,
+            prepare=lambda fitted: keep_words(fitted, corpus), reporter=reporter,
+        )  # fmt: skip
+    _tell(choice, f"{reading.at(source).where}: {model}", outputs, folder, quiet=quiet, as_json=as_json)
+
+
+def _tell(choice: Any, title: str, outputs: list[Path], folder: Path, *, quiet: bool, as_json: bool) -> None:
+    """Write and print what was found."""
+    lines = [_line(option) for option in choice.options]
+    facts = {
+        "options": [line | {"scores": list(option.scores)} for line, option in zip(lines, choice.options, strict=True)],
+        "best": choice.best.n_components,
+        "advised": choice.advised.n_components,
+        "advice": choice.advice(),
+        "folder": str(folder),
+    }
+    for output in outputs:
+        _write(output, choice, lines, facts)
+    if as_json:
+        inputs.print_json(facts)
+    elif not quiet:
+        if not sys.stdout.isatty():
+            typer.echo("\t".join(lines[0]))
+        show(title, lines)
+        typer.echo(choice.advice())
+        typer.echo(f"The fits are in {folder}, as model files.")
+
+
+def _line(option: Any) -> dict[str, Any]:
+    return {
+        "components": option.n_components,
+        "score": option.score,
+        "error": option.error,
+        "coherence": option.coherence,
+        "diversity": option.diversity,
+        "stability": option.stability,
+        "in_use": option.in_use,
+        "seconds": round(option.seconds, 3),
+    }
+
+
+def _write(output: Path, choice: Any, lines: list[dict[str, Any]], facts: dict[str, Any]) -> None:
+    ending = output.suffix.lower()
+    if ending == ".csv":
+        write_csv(output, lines)
+    elif ending == ".json":
+        import json
+
+        write_atomically(output, lambda file: json.dump(facts, file, indent=1))
+    else:
+        from matplotlib.figure import Figure
+
+        from ssvi.plots import plot_choice
+
+        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        plot_choice(choice, axes=figure)
+        write_picture(output, figure)
+
+
+def _numbers(text: str) -> list[int]:
+    """Return the numbers that a text with commas has."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise ValueError(
+            f"--topics are whole numbers of 1 or more with commas between, such as {_DEFAULT}, not {text!r}."
+        )
+    return sorted({int(part) for part in parts})
+
+
+def _display(title: str, *, quiet: bool) -> Any:
+    """Return what shows how far the fits are."""
+    from rich.console import Console
+
+    from ssvi.cli.experiment_display import ExperimentDisplay
+    from ssvi.experiments.base import Reporter
+
+    return nullcontext(Reporter()) if quiet else ExperimentDisplay(Console(stderr=True), title)
+
+
+@contextmanager
+def _kept_in(folder: Path) -> Iterator[None]:
+    """Let whoever interrupts know that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"and finished fits are in {folder}: the same command goes on from there") from None

@@ -1,0 +1,207 @@
+"""`ssvi documents`: those that have a topic, are like another or have some words; topics over time and by group."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ssvi import lookup
+from ssvi.cli import inputs
+from ssvi.cli.inputs import ModelFile
+from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv
+from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
+from ssvi.cli.trends import tell_trends, trends_of
+from ssvi.cli.use import read_over, weights_of
+from ssvi.files.models import column_names, vocabulary_of
+from ssvi.periods import UNITS
+from ssvi.report.components import Components
+from ssvi.typing import Array
+
+_OWN_TOPICS = 3  # of a document that are named beside it
+_LEAST = 0.05  # share of such a one
+_LETTERS = 120  # of a document's beginning
+
+
+@reads(how_to_read)
+def documents(
+    model: ModelFile,
+    source: Inputs,
+    reading: Reading,
+    topic: Annotated[
+        list[int] | None,
+        typer.Option("--topic", "-t", help="Documents with most of this topic, or of several. With --by, only these."),
+    ] = None,
+    like: Annotated[
+        str | None, typer.Option(help="Documents like this one: its number, counted from 1, or its id.")
+    ] = None,
+    search: Annotated[str | None, typer.Option(help="Documents with these words, the best first.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help=f"Topics over time or by group: date, group, or {', '.join(UNITS)}.")
+    ] = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many documents.")] = 10,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A .csv file to write; with --by also .png, .svg, .pdf."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    as_json: inputs.AsJson = False,
+    quiet: inputs.Quiet = False,
+) -> None:
+    """List documents by a topic, by likeness or by words; or show topics over time and by group.
+
+    Example: ssvi documents topics.ssvi articles.jsonl --topic 7
+    """
+    _check_choice(topic, like, search, by)
+    if output is not None:
+        check_outputs([output], [".csv", *PICTURES] if by else [".csv"], model, *source)
+    estimator = inputs.load_model(model).set_params(n_jobs=jobs)
+    parts = Components.used_by(estimator)
+    for number in topic or []:
+        _check_topic(number, parts, model)
+    question = _Question(topic or [], like, search, count)
+    reading = reading.at(source).over(estimator)
+    corpus = read_over(estimator, reading, quiet=quiet or as_json)
+    question.find_out(corpus, estimator, reading, quiet=quiet or as_json)
+    weights = weights_of(estimator, corpus.documents.to_matrix(), quiet=quiet or as_json)
+    shares, labels = lookup.shares_of(weights), _labels(estimator, parts)
+    if by is not None:
+        found = trends_of(shares, corpus.info, by, reading.where)
+        tell_trends(
+            found, labels, topic or list(labels), f"{reading.where} by {by}", output, as_json=as_json, quiet=quiet
+        )
+    else:
+        title, lines = question.answer(corpus, shares, labels, reading)
+        _tell(f"documents {title}", lines, output, as_json=as_json, quiet=quiet)
+
+
+@dataclass
+class _Question:
+    """Which documents are asked for."""
+
+    topics: Sequence[int]
+    like: str | None
+    search: str | None
+    count: int
+    row: int = -1
+    columns: Sequence[int] = ()
+
+    def find_out(self, corpus: Any, estimator: Any, reading: Reading, *, quiet: bool) -> None:
+        """Find the document or the words that are meant, before anything takes long."""
+        if self.like is not None:
+            self.row = _row(self.like, corpus)
+        if self.search is not None:
+            self.columns = _columns(self.search, estimator, reading, quiet=quiet)
+
+    def answer(
+        self, corpus: Any, shares: Array, labels: dict[int, str], reading: Reading
+    ) -> tuple[str, list[dict[str, Any]]]:
+        """Return what is listed, in words, and a line for each document."""
+        name, found, title = self._found(corpus, shares, labels)
+        begin = reading.beginnings(found.rows.tolist(), _LETTERS) if corpus.text is not None else {}
+        known = corpus.info.known()
+        lines = []
+        for at, value in zip(found.rows.tolist(), found.values, strict=True):
+            line = {"document": at + 1, **{key: texts[at] for key, texts in known.items()}, name: float(value)}
+            line["topics"] = _own_topics(shares[at], labels)
+            lines.append(line | ({"text": begin[at]} if at in begin else {}))
+        return title, lines
+
+    def _found(self, corpus: Any, shares: Array, labels: dict[int, str]) -> tuple[str, lookup.Found, str]:
+        if self.topics:
+            called = " and ".join(f"{number} ({labels[number]})" for number in self.topics)
+            return "share", lookup.with_most_of(shares, self.topics, self.count), f"with most of {called}"
+        matrix = corpus.documents.to_matrix()
+        if self.like is not None:
+            found = lookup.most_like(shares, matrix, self.row, self.count)
+            return "likeness", found, f"like {corpus.info.called(self.row)}"
+        return "score", lookup.with_words(matrix, self.columns, self.count), f"with {self.search}"
+
+
+def _tell(title: str, lines: Sequence[dict[str, Any]], output: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Write or print documents."""
+    if output is not None:
+        write_csv(output, lines)
+    if as_json:
+        inputs.print_json(lines)
+    elif output is not None and not quiet:
+        typer.echo(f"{output}: {len(lines):,} documents")
+    elif output is None:
+        show(title, lines)
+
+
+def _check_choice(topic: Any, like: str | None, search: str | None, by: str | None) -> None:
+    """Refuse a question that is none, or several at once."""
+    given = {"--topic": topic, "--like": like, "--search": search, "--by": by}
+    asked = [name for name, value in given.items() if value]
+    if not asked:
+        raise ValueError("say which documents: --topic 7, --like 123 or --search 'oil price'; or --by date or group.")
+    if len(asked) > 1 and asked != ["--topic", "--by"]:
+        raise ValueError(f"{' and '.join(asked)} are questions of their own: ask one at a time.")
+    if by is not None and by not in ("date", "group", *UNITS):
+        raise ValueError(f"--by is date, group, {', '.join(UNITS[:-1])} or {UNITS[-1]}, not {by!r}.")
+
+
+def _check_topic(number: int, parts: Components, model: Path) -> None:
+    if number not in parts.numbers:
+        last = int(parts.numbers.max())
+        raise ValueError(
+            f"there is no {parts.noun} {number} in use: `ssvi topics {model}` lists those from 0 to {last}."
+        )
+
+
+def _row(text: str, corpus: Any) -> int:
+    """Return the row of a document that is named by its number, counted from 1, or by its id."""
+    n, ids = len(corpus.documents), corpus.info.ids or ()
+    if text.isdecimal() and 1 <= int(text) <= n:
+        row = int(text) - 1
+    elif text in ids:
+        row = ids.index(text)
+    else:
+        has_ids = " or by its id" if ids else ""
+        raise ValueError(f"there is no document {text}: --like names one of 1 to {n:,} by its number{has_ids}.")
+    if not corpus.documents.lengths()[row]:
+        raise ValueError(f"document {row + 1} has no words of the model, so nothing can be said to be like it.")
+    return row
+
+
+def _columns(search: str, estimator: Any, reading: Reading, *, quiet: bool) -> list[int]:
+    """Return the columns of the words that are looked for, read as the model reads text."""
+    from ssvi.data.readers.base import CorpusError
+    from ssvi.data.readers.counting import count_words
+
+    words = vocabulary_of(estimator)
+    if words is None:
+        raise ValueError("this model has no words, so there is nothing to --search by.")
+    try:
+        columns = [int(column) for column in count_words("--search", iter([search]), reading.text).documents.words]
+    except CorpusError:
+        raise ValueError(f"the model has none of the words of {search!r}{_near(search.split(), words)}.") from None
+    found = {part for column in columns for part in words[column].lower().split()} | reading.text.words_to_leave_out()
+    missing = [word for word in search.lower().split() if word not in found]
+    if missing:
+        named = ", ".join(map(repr, missing))
+        say_notes([f"the model does not have {named}{_near(missing, words)}."], quiet=quiet)
+    return columns
+
+
+def _near(missing: Sequence[str], words: Sequence[str]) -> str:
+    """Return which words look like some that are missing, after a semicolon."""
+    near = [near for word in missing for near in difflib.get_close_matches(word.lower(), words, n=1)]
+    return f"; it has {', '.join(map(repr, near))}" if near else ""
+
+
+def _labels(estimator: Any, parts: Components) -> dict[int, str]:
+    """Return the labels of the components in use by their numbers, the largest first."""
+    names = column_names(estimator) if vocabulary_of(estimator) else None
+    return {int(number): label for number, label in zip(parts.numbers, parts.labels(names), strict=True)}
+
+
+def _own_topics(shares: Array, labels: dict[int, str]) -> str:
+    """Return a document's largest topics: numbers, shares and labels."""
+    largest = sorted(labels, key=lambda number: -shares[number])[:_OWN_TOPICS]
+    return "; ".join(f"{k} {labels[k]} {shares[k]:.0%}" for k in largest if shares[k] >= _LEAST)

@@ -1,0 +1,126 @@
+"""Which number of components to take: the fewest whose held-out score cannot be told from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvi.evaluation.held_out import HeldOut
+
+
+@dataclass(frozen=True)
+class Option:
+    """What was found with one number of components, over seeds; None is what cannot be measured.
+
+    Attributes
+    ----------
+    n_components : int
+        Their number.
+    scores : tuple of float
+        The held-out score of each seed.
+    held_out : HeldOut
+        Of each held-out document, the mean over seeds.
+    coherence : float, optional
+        The mean NPMI of the topics' first words.
+    diversity : float, optional
+        The share of distinct words among these.
+    stability : float, optional
+        How well the components of two seeds agree (`evaluation.stability`).
+    in_use : float
+        How many components hold something.
+    seconds : float
+        The time of a fit.
+
+    """
+
+    n_components: int
+    scores: tuple[float, ...]
+    held_out: HeldOut
+    coherence: float | None
+    diversity: float | None
+    stability: float | None
+    in_use: float
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """The mean score over seeds."""
+        return self.held_out.mean
+
+    @property
+    def seed_variance(self) -> float:
+        """The variance of `score` that comes of the seeds; 0 where there is one, since nothing is known of it."""
+        count = len(self.scores)
+        return float(np.var(self.scores, ddof=1)) / count if count > 1 else 0.0
+
+    @property
+    def error(self) -> float:
+        """The standard error of `score`, over documents and seeds like these."""
+        return float(np.sqrt(self.held_out.standard_error**2 + self.seed_variance))
+
+    def below(self, other: Option) -> tuple[float, float]:
+        """Return how far the score is below another's, and the standard error of that.
+
+        Both have scored the same documents, of which some are hard for both: that cancels in the difference.
+        """
+        gaps = HeldOut(other.held_out.log_probability - self.held_out.log_probability, self.held_out.n_words)
+        variance = gaps.standard_error**2 + self.seed_variance + other.seed_variance
+        return gaps.mean, float(np.sqrt(variance))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Numbers of components that were tried, in their order, and which of them to take."""
+
+    options: tuple[Option, ...]
+    noun: str = "component"
+
+    @classmethod
+    def of(cls, options: Sequence[Option], noun: str = "component") -> Choice:
+        """Put options in their order."""
+        if not options:
+            raise ValueError("there is nothing to choose from: try one number of components or more.")
+        if not all(np.isfinite(option.score) for option in options):
+            raise ValueError("the held-out documents have nothing to score by: hold more of them out.")
+        return cls(tuple(sorted(options, key=lambda option: option.n_components)), noun)
+
+    @property
+    def best(self) -> Option:
+        """The option of the best score; the smaller of two that are equal."""
+        return max(self.options, key=lambda option: (option.score, -option.n_components))
+
+    @property
+    def advised(self) -> Option:
+        """The smallest option whose score is within one standard error of the best."""
+        for option in self.options:
+            gap, error = option.below(self.best)
+            if option is self.best or gap <= error:
+                return option
+        return self.best
+
+    def advice(self) -> str:
+        """Return which number to take, and why, in a sentence or two."""
+        best, advised = self.best, self.advised
+        take = f"Take {advised.n_components:,} {self.noun}s: "
+        if advised is best:
+            what = f"the best held-out score ({best.score:.4f}), and no fewer come within a standard error of it."
+        else:
+            gap, error = advised.below(best)
+            what = (
+                f"the fewest whose held-out score is within one standard error of the best, that of "
+                f"{best.n_components:,} ({gap:.4f} below it, give or take {error:.4f})."
+            )
+        return take + what + self._beyond()
+
+    def _beyond(self) -> str:
+        """Return what else to try, where the answer is at an end of what was tried."""
+        if len(self.options) == 1:
+            return " No other number was tried: give several."
+        if self.advised is self.options[-1]:
+            more = 2 * self.advised.n_components
+            return f" That is the most that was tried, so that more may be better still: try {more:,} as well."
+        if self.advised is self.options[0] and self.options[0].n_components > 2:
+            return " That is the least that was tried, so that fewer may do: try some."
+        return ""

@@ -1,0 +1,80 @@
+"""`ssvi choose`: a table, advice, files, and what is kept."""
+
+import csv
+import json
+
+import pytest
+from tests.cli.helpers import run
+
+import ssvi
+
+
+def _chosen(texts, folder, *options):
+    arguments = ["--passes", 5, "--jobs", 1, "--max-df", 1.0, "--folder", folder]
+    return run("choose", "lda", texts, *arguments, *options)
+
+
+def test_a_table_advice_and_files(texts, tmp_path):
+    outputs = [tmp_path / f"c.{ending}" for ending in ("csv", "json", "png")]
+    options = [part for output in outputs for part in ("-o", output)]
+    result = _chosen(texts, tmp_path / "kept", "--topics", "3,1,2", *options)
+    assert result.exit_code == 0
+    header, *lines = result.stdout.splitlines()
+    assert header.split("\t") == [
+        "components",
+        "score",
+        "error",
+        "coherence",
+        "diversity",
+        "stability",
+        "in_use",
+        "seconds",
+    ]
+    assert [line.split("\t")[0] for line in lines[:3]] == ["1", "2", "3"]
+    assert lines[3].startswith("Take 3 topics: the best held-out score")
+    assert lines[4] == f"The fits are in {tmp_path / 'kept'}, as model files."
+    assert "1/6 1 topics, seed 0: " in result.stderr
+    with outputs[0].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    facts = json.loads(outputs[1].read_text())
+    assert [float(row["score"]) for row in rows] == pytest.approx(
+        [line["score"] for line in facts["options"]], rel=1e-5
+    )
+    assert (facts["best"], facts["advised"]) == (3, 3)
+    assert [len(line["scores"]) for line in facts["options"]] == [2, 2, 2]
+    assert outputs[2].read_bytes().startswith(b"\x89PNG")
+    kept = sorted((tmp_path / "kept").iterdir())
+    assert len(kept) == 6
+    assert ssvi.load(kept[-1]).vocabulary_[0].startswith("law")
+    times = [path.stat().st_mtime_ns for path in kept]
+    again = json.loads(_chosen(texts, tmp_path / "kept", "--topics", "1,2,3", "--json").stdout)
+    assert again["options"] == facts["options"]
+    assert [path.stat().st_mtime_ns for path in sorted((tmp_path / "kept").iterdir())] == times
+
+
+def test_mixtures_too(counts, tmp_path):
+    options = ["--components", "1,2", "--seeds", 1, "--passes", 5, "--jobs", 1, "--folder", tmp_path / "kept", "--json"]
+    facts = json.loads(run("choose", "bernoulli_mixture", counts, *options).stdout)
+    assert [line["components"] for line in facts["options"]] == [1, 2]
+    assert facts["options"][0]["stability"] is None
+    assert facts["options"][0]["error"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--topics", "5,few"], "--topics are whole numbers of 1 or more with commas between"),
+        (["--topics", "0"], "--topics are whole numbers of 1 or more"),
+        (["--topics", "2", "-o", "x.doc"], "--output must end in .csv, .json, .png, .svg or .pdf"),
+        (["--topics", "2", "--held-out", "0.01"], "300 documents leave fewer than ten to score by at --held-out 0.01"),
+        (["--topics", "2", "--set", "doc_topic_prior=-1"], "doc_topic_prior"),
+    ],
+)
+def test_mistakes_are_one_line(texts, tmp_path, refused, options, message):
+    assert message in refused("choose", "lda", texts, "--folder", tmp_path / "kept", *options)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_folder_that_is_none(texts, refused):
+    line = refused("choose", "lda", texts, "--topics", "2", "--folder", texts)
+    assert "is no folder: --folder is a folder for fits" in line

@@ -1,0 +1,134 @@
+"""`ssvi documents`: looking documents up, topics over time and by group."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from tests.cli.helpers import WORDS, run
+
+import ssvi
+from ssvi.cli.trends import course
+
+THEMES = np.arange(90) % 3
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A model of three themes and 90 documents of them; the law is from 1993 on, and has a desk of its own."""
+    folder = tmp_path_factory.mktemp("documents")
+    rng = np.random.default_rng(0)
+    counts = np.zeros((90, 24), dtype=int)
+    lines = []
+    for row, theme in enumerate(THEMES):
+        counts[row, 8 * theme : 8 * theme + 8] = rng.integers(1, 4, size=8)
+        words = [WORDS[v] for v in np.flatnonzero(counts[row]) for _ in range(counts[row, v])]
+        date = "" if row == 0 else f"{1993 + row % 2 if theme == 2 else 1990 + row % 4}-05-01"
+        lines.append({"id": f"n{row}", "title": f"Story\t{row}", "date": date,
+                      "group": "courts" if theme == 2 else "other", "text": " ".join(words)})  # fmt: skip
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    model = ssvi.LatentDirichletAllocation(3, max_iter=20, random_state=0, n_jobs=1).fit(counts)
+    model.save(folder / "m.ssvi", WORDS)
+    topics = [int(model.transform(counts[theme : theme + 1]).argmax()) for theme in range(3)]
+    assert sorted(topics) == [0, 1, 2]
+    return folder / "m.ssvi", folder / "a.jsonl", topics
+
+
+def _asked(files, *options):
+    return json.loads(run("documents", *files[:2], "--jobs", 1, "--json", *options).stdout)
+
+
+def test_documents_of_a_topic_are_counted_from_one(files, tmp_path):
+    lines = _asked(files, "--topic", files[2][1], "-n", 30)
+    assert {THEMES[line["document"] - 1] for line in lines} == {1}
+    assert len(lines) == 30
+    assert all(line["id"] == f"n{line['document'] - 1}" for line in lines)
+    assert [line["share"] for line in lines] == sorted((line["share"] for line in lines), reverse=True)
+    assert lines[0]["text"].startswith("music")
+    assert lines[0]["topics"].startswith(f"{files[2][1]} music")
+    table = tmp_path / "t.csv"
+    said = run("documents", *files[:2], "--topic", files[2][1], "-n", 4, "-o", table)
+    assert said.stdout == f"{table}: 4 documents\n"
+    with table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["document", "id", "title", "date", "group", "share", "topics", "text"]
+    assert [int(row["document"]) for row in rows] == [line["document"] for line in lines[:4]]
+    shown = run("documents", *files[:2], "--topic", files[2][1], "-n", 4).stdout.splitlines()
+    assert [int(line.split("\t")[0]) for line in shown] == [line["document"] for line in lines[:4]]
+    assert all(line.count("\t") == 7 for line in shown)
+
+
+def test_documents_like_one_by_number_and_by_id(files):
+    by_number, by_id = (_asked(files, "--like", name, "-n", 29) for name in ("3", "n2"))
+    assert by_number == by_id
+    assert {THEMES[line["document"] - 1] for line in by_number} == {2}
+    assert 3 not in {line["document"] for line in by_number}
+    assert len(by_number) == 29
+
+
+def test_search_finds_documents_with_the_words(files):
+    lines = _asked(files, "--search", "the Lawa musicb", "-n", 90)
+    assert {THEMES[line["document"] - 1] for line in lines} == {1, 2}
+    assert len(lines) == 60
+    result = run("documents", *files[:2], "--search", "lawa musick", "-n", 1)
+    assert "the model does not have 'musick'; it has 'music" in result.stderr
+
+
+def test_topics_over_time_and_by_group(files, tmp_path):
+    topic = files[2][2]
+    over = _asked(files, "--by", "date", "--topic", topic)
+    assert (over["by"], over["names"][0], over["names"][-1], over["unknown"]) == ("month", "1990-05", "1994-05", 1)
+    over = _asked(files, "--by", "year", "--topic", topic)
+    assert over["names"] == ["1990", "1991", "1992", "1993", "1994"]
+    (line,) = over["components"]
+    assert line["component"] == topic
+    # Of 1993 are 15 documents of the theme and 15 others, of 1994 are 15 of the theme alone.
+    assert max(line["shares"][:3]) < 0.1 < 0.4 < line["shares"][3] < 0.6 < 0.9 < line["shares"][4]
+    by = _asked(files, "--by", "group")
+    assert (by["names"], by["documents"]) == (["other", "courts"], [60, 30])
+    assert len(by["components"]) == 3
+    shares = {line["component"]: line["shares"] for line in by["components"]}
+    assert shares[topic][1] > 0.9 > 0.1 > shares[topic][0]
+    table = tmp_path / "t.csv"
+    run("documents", *files[:2], "--by", "date", "-o", table)
+    with table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0].keys() == {"month", "documents", "component_0", "component_1", "component_2"}
+    assert (rows[1]["month"], rows[1]["documents"], rows[1]["component_0"]) == ("1990-06", "0", "")
+    for by_what in ("date", "group"):
+        picture = tmp_path / f"{by_what}.png"
+        assert run("documents", *files[:2], "--by", by_what, "-o", picture).exit_code == 0
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_course_has_a_sign_for_each_time():
+    assert course(np.array([0.0, 0.1, 0.0, 0.4]), np.array([3, 5, 0, 2])) == "▁▃·█"
+    long = course(np.repeat([0.1, 0.2], 60), np.ones(120))
+    assert (len(long), long[0], long[-1]) == (40, "▅", "█")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "say which documents"),
+        (["--like", "3", "--search", "law"], "--like and --search are questions of their own"),
+        (["--topic", "9"], "there is no topic 9 in use"),
+        (["--like", "91"], "there is no document 91: --like names one of 1 to 90 by its number or by its id"),
+        (["--like", "0"], "there is no document 0"),
+        (["--search", "xylophone"], "the model has none of the words of 'xylophone'."),
+        (["--search", "musicaa"], "'musicaa'; it has 'musica'"),
+        (["--by", "hour"], "--by is date, group, day, week, month, year or decade, not 'hour'"),
+        (["--topic", "0", "-o", "x.png"], "--output must end in .csv"),
+        (["--by", "date", "-o", "x.doc"], "--output must end in .csv, .png, .svg or .pdf"),
+    ],
+)
+def test_mistakes_are_one_line(files, refused, options, message):
+    assert message in refused("documents", *files[:2], *options)
+
+
+def test_without_dates_there_is_a_sentence(files, texts, refused):
+    texts.write_text("\n".join(" ".join(WORDS) for _ in range(5)))
+    assert "has no dates: --date-column names" in refused("documents", files[0], texts, "--by", "date")
+    assert "has no groups: --group-column names" in refused("documents", files[0], texts, "--by", "group")
+    texts.write_text("nothing\n" + " ".join(WORDS))
+    assert "document 1 has no words" in refused("documents", files[0], texts, "--like", "1")

@@ -1,0 +1,62 @@
+"""Which number is advised, on scores made by hand."""
+
+import numpy as np
+import pytest
+
+from ssvi.evaluation.choice import Choice, Option
+from ssvi.evaluation.held_out import HeldOut
+
+HARD = np.linspace(-100.0, 0.0, 50)  # how hard documents are, for every number of components
+WORDS = np.full(50, 10.0)
+
+
+def _option(number, gain, wobble=0.0, scores=None):
+    """Return an option whose documents are better by `gain` a word, give or take `wobble`."""
+    held = HeldOut(HARD + 10.0 * (gain + wobble * np.where(np.arange(50) % 2, 1, -1)), WORDS)
+    return Option(number, scores or (held.mean,), held, None, None, None, number, 1.0)
+
+
+def test_the_error_of_a_gap_goes_by_documents_in_pairs():
+    low, high = _option(5, 0.0), _option(10, 0.1, 0.2)
+    gap, error = low.below(high)
+    assert gap == pytest.approx(0.1)
+    # Differences a word are 0.1 + 0.2 and 0.1 - 0.2 in turn: the error of the mean of 50 of them.
+    assert error == pytest.approx(0.2 / np.sqrt(49))
+    assert low.error > 10 * error  # since documents differ far more than the two models do
+
+
+def test_seeds_add_to_the_error():
+    held = HeldOut(HARD, WORDS)
+    option = Option(5, (-5.2, -4.8), held, None, None, None, 5.0, 1.0)
+    variance = ((0.2**2 + 0.2**2) / 1) / 2
+    assert option.error == pytest.approx(np.sqrt(held.standard_error**2 + variance))
+    assert option.below(option)[1] == pytest.approx(np.sqrt(2 * variance))
+
+
+def test_the_fewest_within_one_error_of_the_best_are_advised():
+    # 0.01 below the best, with an error of 0.2 / 7 = 0.029; and 0.5 below it.
+    choice = Choice.of([_option(50, 0.5), _option(20, 0.49, 0.2), _option(10, 0.0, 0.2), _option(100, 0.3)], "topic")
+    assert [option.n_components for option in choice.options] == [10, 20, 50, 100]
+    assert (choice.best.n_components, choice.advised.n_components) == (50, 20)
+    assert choice.advice() == (
+        "Take 20 topics: the fewest whose held-out score is within one standard error of the best, that of 50 "
+        "(0.0100 below it, give or take 0.0286)."
+    )
+
+
+def test_ends_of_what_was_tried_are_named():
+    rising = Choice.of([_option(10, 0.0), _option(20, 1.0)])
+    assert rising.advised.n_components == 20
+    assert "the best held-out score" in rising.advice()
+    assert "try 40 as well" in rising.advice()
+    falling = Choice.of([_option(10, 1.0), _option(20, 0.0)])
+    assert falling.advised.n_components == 10
+    assert "fewer may do" in falling.advice()
+    assert "No other number was tried" in Choice.of([_option(10, 0.0)]).advice()
+
+
+def test_nothing_to_choose_from():
+    with pytest.raises(ValueError, match="nothing to choose from"):
+        Choice.of([])
+    with pytest.raises(ValueError, match="nothing to score by"):
+        Choice.of([_option(10, np.nan)])
