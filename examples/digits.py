@@ -1,4 +1,4 @@
-"""Prototypes of handwritten digits: a mixture of Bernoullis that finds how many it needs.
+"""Prototypes of handwritten digits: a mixture of Bernoullis that leaves those empty that it does not need.
 
 python examples/digits.py                        MNIST where it is found, else scikit-learn's digits
 python examples/digits.py --images FOLDER        MNIST's files

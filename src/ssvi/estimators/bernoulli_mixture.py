@@ -32,7 +32,11 @@ from ssvi.typing import Array
 
 @with_parameters
 class BernoulliMixture(MixtureEstimator):
-    """Clusters of binary rows, as many as the data need: a truncated Dirichlet process mixture of Bernoulli products.
+    """Clusters of binary rows: a truncated Dirichlet process mixture of Bernoulli products.
+
+    It leaves components empty that the data do not need. How many it uses is a rough answer, which differs from seed
+    to seed and grows a little with `n_components`: where clusters overlap, one may be two. Fit with several seeds before
+    you rely on the number.
 
     It has the ways of `sklearn.mixture`, which has no mixture for binary data. Rows x features of zeros and ones come
     dense or sparse; the time of a step grows with the number of ones.
