@@ -11,6 +11,7 @@ import numpy as np
 from ssvi.data.readers import CorpusError, TextOptions
 from ssvi.data.readers.counting import count_words
 from ssvi.files.models import vocabulary_of
+from ssvi.lookup import shares_of
 from ssvi.report.components import Components
 from ssvi.serve.pieces import cut_at_terms
 from ssvi.typing import Array
@@ -41,7 +42,7 @@ class KnownDocuments:
 
         Likeness is the Bhattacharyya coefficient, sum_k sqrt(p_k q_k): 1 for the same shares, 0 for nothing in common.
         """
-        likeness = np.sqrt(_shares(self.weights)) @ np.sqrt(_shares(weights[None])[0])
+        likeness = np.sqrt(shares_of(self.weights)) @ np.sqrt(shares_of(weights[None])[0])
         nearest = np.argsort(-likeness, kind="stable")[:_SIMILAR]
         return [{**self.about[row], "likeness": float(min(likeness[row], 1.0))} for row in nearest if likeness[row] > 0]
 
@@ -84,7 +85,7 @@ class Answers:
         """Return what the model says of a text, or raise a `ValueError` if it has nothing to say."""
         counts = self._counts(text)
         weights = self._estimator.component_weights(counts)[0]
-        shares = _shares(weights[None])[0][self._parts.numbers]
+        shares = shares_of(weights[None])[0][self._parts.numbers]
         shown = [int(k) for k in np.argsort(-shares, kind="stable") if shares[k] >= _LEAST_SHARE]
         columns = np.unique(counts.indices)
         speak_for = self._speak_for(columns, shares)
@@ -132,10 +133,3 @@ class Answers:
         except ValueError:
             return None, None
         return (score, self._estimator.explain_score(score)) if np.isfinite(score) else (None, None)
-
-
-def _shares(weights: Array) -> Array:
-    """Return rows with a sum of 1; activations of a factorisation have others, and may be all 0."""
-    totals = weights.sum(axis=1, keepdims=True)
-    result: Array = np.divide(weights, totals, out=np.zeros(weights.shape), where=totals > 0)
-    return result
