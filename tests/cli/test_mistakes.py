@@ -176,6 +176,15 @@ def test_what_used_to_be_refused_is_read(things, tmp_path):
         assert facts["documents"] == documents
 
 
+@pytest.fixture
+def heard_interrupts():
+    """Let Ctrl-C be heard: a job in the background, as tests may be, has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_interrupts")
 def test_a_reading_that_is_interrupted_says_so(things, tmp_path, monkeypatch, capsys):
     def interrupted(*arguments, progress, **options):
         progress(30, 100)

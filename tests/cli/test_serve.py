@@ -24,7 +24,10 @@ def model(texts, tmp_path):
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_serves_until_it_is_ended(model, texts, end):
-    command = [sys.executable, "-m", "ssvi", "serve", str(model), str(texts), "--port", "0"]
+    # A job in the background, as tests may be, has Ctrl-C ignored, and those it starts have too.
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    heard = f"{hear}; from ssvi.cli import main; main()"
+    command = [sys.executable, "-c", heard, "serve", str(model), str(texts), "--port", "0"]
     environment = os.environ | {"no_proxy": "127.0.0.1"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
