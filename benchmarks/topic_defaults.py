@@ -85,7 +85,7 @@ def _options() -> argparse.Namespace:
     parser.set_defaults(held_out=1_000)
     parser.add_argument("--corpora", type=Path, nargs="+", default=[corpora.default_corpus()])
     parser.add_argument("--topics", type=int, default=50)
-    parser.add_argument("--passes", type=int, default=20)
+    parser.add_argument("--passes", type=int, default=12)
     parser.add_argument("--learned", action="store_true", help="also alphas that are learned by maximum likelihood")
     parser.add_argument("--alone", action="store_true", help="without tomotopy")
     return parser.parse_args()

@@ -150,7 +150,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         words="s of the step size.",
         kind="float",
     )
-    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=20, kind='int or "auto"')
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=12, kind='int or "auto"')
     batch_size: int | None = changed(
         StochasticEstimator,
         "batch_size",
