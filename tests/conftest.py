@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import axe, browser  # noqa: F401  (fixtures: one browser for all tests of pages)
+
 _SOURCE = Path(__file__).parent.parent / "src"
 
 

@@ -5,7 +5,8 @@ import io
 import itertools
 
 import pytest
-from tests.report.conftest import DESKTOP, PHONE, settle
+from tests.browser import DESKTOP, PHONE
+from tests.report.conftest import settle
 from tests.report.made import Made, MadeImages, MadeMeans, MadeSpectra, documents_of
 
 SMALL_TARGETS = """

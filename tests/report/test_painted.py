@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, ImageFilter
-from tests.report.conftest import DESKTOP, PHONE, settle
+from tests.browser import DESKTOP, PHONE
+from tests.report.conftest import settle
 from tests.report.made import Made, MadeImages, MadeMeans, MadeSpectra, documents_of
 
 SCREENS = Path(__file__).parent / "screens"

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from tests.report.conftest import axe, browser  # noqa: F401  (fixtures)
 
 from ssvi import LatentDirichletAllocation
 from ssvi.serve.answers import Answers, KnownDocuments

@@ -1,7 +1,7 @@
 """The page in a real browser."""
 
 import pytest
-from tests.report.conftest import DESKTOP, PHONE
+from tests.browser import DESKTOP, PHONE
 
 
 @pytest.fixture
