@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ssvi.batches.documents import Documents
 from ssvi.typing import Array
@@ -79,8 +80,8 @@ def surprising_words(documents: Documents, weights: Array, topics: Array, count:
     expected = np.einsum("ek,ke->e", weights[rows], topics[:, columns])
     excess = np.maximum(counts.data - lengths[rows] * expected, 0.0)
     far = np.bincount(rows, counts.data * np.log(counts.data / (lengths[rows] * expected)), len(documents))
-    units = Documents.from_matrix(counts).to_matrix()  # for its shape; the values follow
-    units.data = excess / np.sqrt(np.bincount(rows, excess**2, len(documents)))[rows].clip(1e-12)
+    norms = np.sqrt(np.bincount(rows, excess**2, len(documents))).clip(1e-12)
+    units = sparse.csr_array((excess / norms[rows], (rows, columns)), shape=counts.shape)
     result, free = np.empty((count, topics.shape[1])), np.ones(len(documents), dtype=bool)
     for new in range(count):
         first = int(np.argmax(np.where(free, far, -np.inf)))
