@@ -38,7 +38,7 @@ def main() -> None:
         return lambda seed: (np.random.default_rng(seed).permutation(digits.train)[:count], test)
 
     data: dict[str, Callable[[int], Rows]] = {
-        "simulated, 500 rows": _simulated,
+        "simulated, 500 rows": simulated,
         f"{digits.name}, {options.few} rows": images(options.few),
         f"{digits.name}, {options.many} rows": images(options.many),
     }
@@ -67,7 +67,7 @@ def _line(found: Any, first: Any) -> str:
     return f"{'  '.join(cells)}{used:6.0f}{seconds:9.1f}"
 
 
-def _simulated(seed: int) -> Rows:
+def simulated(seed: int) -> Rows:
     """Return rows of a mixture of 15 components over 60 features, to fit and to score."""
     rng = np.random.default_rng(1_000 + seed)
     model = Model(60, 15, 15.0, (0.6, 0.6))

@@ -1,6 +1,7 @@
-"""Seconds to import the library, and of a first fit with kernels that must be compiled or are found compiled.
+"""Seconds to import the library, of commands, and of first fits with kernels that must be compiled or are there.
 
-Every measurement is a process of its own. `steady` is the second fit of the same data in one process.
+Every measurement is a process of its own. `steady` is the second fit of the same data in one process. Commands read
+made-up text; a first `ssvi fit` compiles its kernels in other processes while it reads.
 
     python -m benchmarks.startup_time
 """
@@ -12,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +50,31 @@ def main() -> None:
     report.add(what="first fit, kernels found compiled", seconds=warm)
     report.add(what="steady fit", seconds=steady)
     report.add(what="first fit over steady", seconds=warm - steady)
+    _add_commands(report, options)
     report.show()
+
+
+def _add_commands(report: Report, options: argparse.Namespace) -> None:
+    """Measure commands on two thousand documents of made-up words."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rng = np.random.default_rng(0)
+        lines = (" ".join(f"word{v}" for v in rng.geometric(0.005, size=100)) for _ in range(2_000))
+        (folder / "texts.txt").write_text("\n".join(lines), encoding="utf-8")
+        fit = ["fit", "lda", str(folder / "texts.txt"), "--topics", "20", "-o", str(folder / "model.ssvi"), "--quiet"]
+        for what in ("kernels compiled", "kernels found compiled"):
+            report.add(what=f"first ssvi fit, {what}", seconds=_command(fit, folder / "cache"))
+        for command in (["--help"], ["topics", str(folder / "model.ssvi")]):
+            seconds = float(np.median([_command(command, folder / "cache") for _ in range(options.repeats)]))
+            report.add(what=f"ssvi {command[0]}", seconds=seconds)
+
+
+def _command(arguments_: list[str], cache: Path) -> float:
+    """Run a command in a new process; return the seconds it took."""
+    started = time.perf_counter()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    subprocess.run([sys.executable, "-m", "ssvi", *arguments_], check=True, capture_output=True, env=environment)
+    return time.perf_counter() - started
 
 
 def _median(code: str, options: argparse.Namespace, cache: Path | None) -> list[float]:

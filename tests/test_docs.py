@@ -10,7 +10,18 @@ from ssvi.numerics.random import derive_keys
 from tests.pages import code_blocks, run_code
 
 
-@pytest.mark.parametrize("name", ["engine.md", "interop.md", "scikit_learn.md", "streams.md", "your_own_model.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "engine.md",
+        "interop.md",
+        "linear_dynamics.md",
+        "scikit_learn.md",
+        "sequences.md",
+        "streams.md",
+        "your_own_model.md",
+    ],
+)
 def test_code_blocks_run(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_registered", {})
@@ -22,9 +33,22 @@ def test_code_blocks_run(name, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out
 
 
+def test_the_code_about_corpora_on_disk_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run_code("\n".join(code_blocks("disk_corpora.md")), tmp_path / "page.py")
+    assert capsys.readouterr().out.startswith("3000 [1000 1000 1000] -3.")
+
+
+def test_the_code_about_correlated_topics_runs(tmp_path, capsys):
+    run_code("\n".join(code_blocks("correlated_topics.md")), tmp_path / "page.py")
+    numbers = capsys.readouterr().out.replace("[", "").replace("]", "").split()
+    correlations = np.array(numbers, dtype=float).reshape(4, 4) - np.eye(4)
+    assert (correlations.max(axis=1) > 0.1).all()  # each topic has one that it goes together with
+
+
 def test_the_code_about_convergence_runs(tmp_path, capsys):
     run_code("\n".join(code_blocks("convergence.md")), tmp_path / "page.py")
-    assert " True 0.00" in capsys.readouterr().out
+    assert " True 0.0" in capsys.readouterr().out
 
 
 def test_a_model_of_ones_own_is_less_than_a_hundred_lines():

@@ -4,6 +4,7 @@ import pytest
 from ssvi import engine, tasks
 from ssvi.backends import Threads
 from ssvi.batches import Documents, minibatches
+from ssvi.errors import FitError
 from ssvi.files.states import load_state, save_state
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
@@ -114,7 +115,7 @@ def test_a_value_that_is_not_finite_stops_the_fit_and_names_block_and_step():
     huge = Documents.from_matrix(np.full((4, 40), 1e307))
     problem = _problem(local_step=LocalMeanField(precision="float64"), global_step=MeanField())
     state = engine.init(MODEL, 0)
-    with np.errstate(all="ignore"), pytest.raises(engine.FitError, match=r"block 'topics' .* after step 1 "):
+    with np.errstate(all="ignore"), pytest.raises(FitError, match=r"block 'topics' .* after step 1 "):
         engine.step(problem, state, huge)
 
 

@@ -138,7 +138,7 @@ def test_commands_take_it(project, model):
     rows = (project / "rows.csv").read_text().splitlines()
     assert rows[0] == "document,column_0,column_1,column_2,column_3"
     assert len(rows) == 601
-    no_components = "ssvi: excess_zeros has no components to show; `ssvi info` tells what it holds.\n"
+    no_components = "ssvi: ExcessZerosModel has no components to show; `ssvi info` says what it holds.\n"
     assert [code for code, _, _ in refused] == [2] * 5
     assert [sentence for _, _, sentence in refused][:4] == [
         no_components,

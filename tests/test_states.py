@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ssvi import engine
+from ssvi.errors import FitError
 from ssvi.families.dirichlet_columns import DirichletColumns
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi_a import SsviA
@@ -74,5 +75,5 @@ def test_a_draw_that_is_nan_stops_the_fit(monkeypatch):
         return draw(self, lam, keys)
 
     monkeypatch.setattr(DirichletColumns, "draw", spoilt)
-    with pytest.raises(engine.FitError, match="block 'topics' cannot be drawn from in step 1, because a value of"):
+    with pytest.raises(FitError, match="block 'topics' cannot be drawn from in step 1, because a value of"):
         engine.step(PROBLEM, START, CORPUS)

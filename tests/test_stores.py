@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ssvi import engine, files
+from ssvi.batches import minibatches
 from ssvi.engine import Problem
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.gamma import Gamma
@@ -220,7 +221,7 @@ def test_states_that_callbacks_keep_stay_as_they_were():
     for number, lam in copies:
         assert_array_equal(kept[number - 1].parameters["topics"], lam)
     one = engine.init(problem.model, 0)
-    for rows, state in zip(engine.minibatches(60, 10, 0, 0), kept, strict=True):
+    for rows, state in zip(minibatches(60, 10, 0, 0), kept, strict=True):
         one, _ = engine.step(problem, one, documents.take(rows))
         assert_array_equal(one.parameters["topics"], state.parameters["topics"])
         assert list(state.parameters) == ["topics"]

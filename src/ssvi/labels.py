@@ -192,6 +192,15 @@ def copies(topics: Array, weights: Array, above: float = ALIKE) -> list[int | No
     return result
 
 
+def with_arrow(name: str, sign: int) -> str:
+    """Return a column's name with an arrow: whether a mean is above that of all the data or below it.
+
+    >>> with_arrow("height", 1), with_arrow("weight", -1)
+    ('height ↑', 'weight ↓')
+    """
+    return f"{name} {'↑' if sign > 0 else '↓'}"
+
+
 def divergence_from_others(topics: Array, weights: Array) -> Array:
     """Return the Jensen-Shannon divergence, in bits, of each component from all others taken together."""
     rows = topics / np.maximum(topics.sum(axis=1, keepdims=True), 1e-300)

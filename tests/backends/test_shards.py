@@ -10,7 +10,7 @@ def test_shards_cover_everything_once_in_order(n):
     cut = shards(costs)
     assert [piece.start for piece in cut[1:]] == [piece.stop for piece in cut[:-1]]
     assert (cut[0].start, cut[-1].stop) == (0, n)
-    assert len(cut) <= 16
+    assert len(cut) <= max(16, costs.sum() / 65_000)
 
 
 def test_shards_have_about_equal_cost():

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from ssvi.backends import Threads
-from ssvi.baselines.posterior_gibbs import Chain, can_sample, sample_posterior, state_at
-from ssvi.experiments.calibration_functions import draws_of_q
+from ssvi.baselines.chains import Chain
+from ssvi.baselines.posterior_gibbs import can_sample, sample_posterior, state_at
+from ssvi.evaluation.posterior import draws_of_q
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.models.bernoulli_mixture import BernoulliMixture
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.models.gaussian_mixture import GaussianMixture, GaussianPrior
+from ssvi.models.hierarchical import HierarchicalLinear, HierarchicalLogistic, HierarchicalProbit
 from ssvi.models.lda import LDA
 
 MODELS = [
@@ -24,7 +26,17 @@ MODELS = [
     GammaProcessNMF(3, 2, 1.5, 1.2, 3.0, 0.2),
     # So many degrees of freedom that means have moments.
     GaussianMixture(1, 2, 1.5, prior=GaussianPrior(np.zeros(1), 1.0, np.full((1, 1), 12.0), 14.0)),
-]
+    HierarchicalLinear(
+        2, coefficient_scale=1.0, deviation_prior="wishart", deviation_degrees=12.0, deviation_scale=1.0,
+        noise_prior="gamma", noise_degrees=12.0, noise_scale=1.0,
+    ),
+    HierarchicalLogistic(
+        2, coefficient_scale=1.0, deviation_prior="wishart", deviation_degrees=12.0, deviation_scale=1.0
+    ),
+    HierarchicalProbit(
+        2, coefficient_scale=1.0, deviation_prior="wishart", deviation_degrees=12.0, deviation_scale=1.0
+    ),
+]  # fmt: skip
 
 
 def _moments(values):

@@ -36,7 +36,7 @@ def _content(batch):
         return [(batch.items[own].tolist(), batch.values[own].tolist()) for own in cut]
     if isinstance(batch, Sequences):
         return [own.tolist() for own in batch]
-    return [(x.tolist(), y.tolist()) for x, y in batch]
+    return [tuple(part.tolist() for part in group) for group in batch]
 
 
 @pytest.fixture(params=sorted(BATCHES))

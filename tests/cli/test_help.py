@@ -93,6 +93,6 @@ def test_without_anything_there_is_the_help(monkeypatch, capsys):
 
 def test_other_errors_are_not_hidden(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["ssvi", "info", "model"])
-    monkeypatch.setattr("ssvi.cli.use.describe", lambda path: 1 / 0)
+    monkeypatch.setattr("ssvi.files.look.Look.at", lambda path: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main()

@@ -218,7 +218,7 @@ def test_many_topics_for_few_documents_and_documents_without_words(tmp_path):
         "ssvi: note: 8 of 20 documents (40%) have no words left: see --min-df, --max-df and --stop-words.",
         "ssvi: note: 50 topics are many for 20 documents, and most will be copies or noise: --topics 4 is the most to try.",
     ]
-    assert "8 of them (40%) without a word left" in result.stdout
+    assert "8 of them (40%) without any words left" in result.stdout
 
 
 def test_tags_capital_letters_and_missing_spaces_are_told_of(tmp_path):

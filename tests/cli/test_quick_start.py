@@ -3,10 +3,13 @@
 import inspect
 import subprocess
 import sys
+from json import loads
 
+import numpy as np
 import pytest
 from tests.cli.helpers import run
 
+from ssvi import LatentDirichletAllocation
 from ssvi.cli.app import COMMANDS, load_command
 
 HEAVY = {"matplotlib", "numba", "numpy", "pandas", "scipy", "sklearn"}
@@ -46,13 +49,28 @@ def test_the_help_of_all_commands_says_of_each_what_its_own_help_begins_with(nam
     assert COMMANDS[name][1] == " ".join(first.split())
 
 
-def test_topics_imports_neither_other_commands_nor_experiments(tmp_path, texts):
-    model = tmp_path / "model.ssvi"
-    assert run("fit", "lda", texts, "-k", 3, "--passes", 1, "-o", model).exit_code == 0
-    modules = _modules("topics", model)
-    own = {name for name in modules if name.startswith("ssvi.")}
-    assert {name for name in own if name.startswith("ssvi.cli.")} == {
-        "ssvi.cli.app", "ssvi.cli.display", "ssvi.cli.inputs", "ssvi.cli.labels",
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.ssvi"
+    counts = np.random.default_rng(0).poisson(0.6, (40, 6))
+    words = ["apple", "pear", "plum", "wheel", "brake", "engine"]
+    LatentDirichletAllocation(3, max_iter=2, random_state=0, n_jobs=1).fit(counts).save(path, words)
+    return path
+
+
+@pytest.mark.parametrize("command", [("topics",), ("label",), ("label", "0=Fruit"), ("info",)])
+def test_commands_that_show_a_model_do_not_wait_for_what_fits_one(model, command):
+    modules = _modules(command[0], model, *command[1:])
+    assert not modules & (HEAVY - {"numpy"})
+    assert {name for name in modules if name.startswith("ssvi.cli.")} <= {
+        "ssvi.cli.app", "ssvi.cli.display", "ssvi.cli.info", "ssvi.cli.inputs", "ssvi.cli.labels",
     }  # fmt: skip
-    assert not {name for name in own if name.startswith(("ssvi.experiments", "ssvi.plots"))}
-    assert not {"ssvi.report.page", "ssvi.report.facts", "matplotlib"} & modules
+
+
+def test_what_a_file_says_of_itself_is_what_the_model_says(model):
+    """With other options than the usual ones the model is loaded: the same words must come out of it."""
+    quick, whole = run("topics", model, "--words", 4, "--json"), run("topics", model, "--words", 51, "--json")
+    whole = [
+        {**line, "words": line["words"][:4], "distinctive": line["distinctive"][:4]} for line in loads(whole.stdout)
+    ]
+    assert loads(quick.stdout) == whole

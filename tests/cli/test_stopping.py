@@ -9,11 +9,11 @@ import time
 import numpy as np
 import pytest
 from tests.cli.helpers import run
+from tests.kinds import WITH_COMPONENTS
 
 import ssvi
 from ssvi.cli import main
 from ssvi.cli.training import TrainingDisplay
-from ssvi.estimators.registry import estimators
 
 
 def _arguments(name, source, folder, model):
@@ -34,7 +34,7 @@ def _wait_for_a_checkpoint(folder, process):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("name", sorted(estimators()))
+@pytest.mark.parametrize("name", sorted(WITH_COMPONENTS))
 def test_a_killed_fit_goes_on_to_the_same_model(name, counts, tmp_path):
     """Killed by a signal that no process can catch. (`python -m benchmarks.kills` does it many times.)"""
     whole, model, folder = tmp_path / "whole.ssvi", tmp_path / "model.ssvi", tmp_path / "checkpoints"

@@ -84,13 +84,13 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
     first, read, text, score, topics, following = result.stdout.splitlines()
     assert first.startswith(f"{model}: lda, 3 components, fitted to 289 x 24")
     assert read == (
-        "  read: 304 documents, 2 of them (0.7%) without a word left; 24 of 25 words kept: "
+        "  read: 304 documents, 2 of them (0.7%) without any words left; 24 of 25 words kept: "
         "1 in too few documents (--min-df)"
     )
     assert text == "  text: lower case, English stop words left out, numbers left out"
     assert score.startswith("  score: from -")
     assert "coherence 0." in topics
-    assert "diversity 0.80 (1: no two share a word)" in topics  # three times ten of 24 words
+    assert "diversity 0.80 (1: no top word is in two topics)" in topics  # three times ten of 24 words
     assert following == f"  next: ssvi topics {model}; ssvi report {model} --corpus {texts}"
     facts = json.loads(run(*command, "--json").stdout)
     assert facts["read"]["words"] == {"found": 25, "rare": 1, "frequent": 0, "beyond": 0, "kept": 24}

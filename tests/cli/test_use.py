@@ -4,12 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from tests.cli.helpers import run
+from tests.cli.helpers import OF_ROWS, run
 
 import ssvi
 from ssvi.cli.reading import Reading
 from ssvi.cli.use import read_over
-from ssvi.estimators.registry import estimators
 
 
 def test_transform_and_score_use_the_models_own_words(texts, tmp_path):
@@ -49,7 +48,7 @@ def test_runs_of_words_and_stop_words_are_those_of_the_fit(tmp_path, kept):
     assert corpus.documents.column_sums().tolist() == [30.0] * 6
 
 
-@pytest.mark.parametrize("name", estimators())
+@pytest.mark.parametrize("name", OF_ROWS)
 def test_weights_are_the_same_however_many_rows_are_taken_at_once(name, counts, tmp_path, monkeypatch):
     model = tmp_path / "model.ssvi"
     run("fit", name, counts, "-k", 3, "--passes", 2, "--output", model, "--jobs", 1, "--quiet")

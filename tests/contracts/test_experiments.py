@@ -15,6 +15,7 @@ LDA = {
     "topics": 4, "batch_size": 50, "documents": None, "test_documents": 30, "evaluations": 3, "sweeps": 2,
     "eta": (0.1,),
 }  # fmt: skip
+STATES = {"sequences": 3, "length": 8, "test_sequences": 4, "iterations": 8, "evaluations": 2, "draws": 2}
 SMALL = {
     **dict.fromkeys([name for name in EXPERIMENTS if name.startswith("lda")], LDA),
     "dpmb": {
@@ -38,6 +39,9 @@ SMALL = {
         "topics": 3, "words": 30, "documents": 60, "length": 20.0, "test_documents": 20, "passes": 2,
         "grid_alpha": (0.1,), "grid_eta": (0.1, 0.2), "corpus": ("0.1:0.1", "uneven 0.3:0.1"),
     },
+    "fhmm": STATES,
+    "hmm": {**STATES, "states": 3},
+    "lds": STATES,
     "calibration": {"rows": 10, "iterations": 4, "draws": 19, "burn": 2, "thin": 1, "start": ("data", "truth")},
 }  # fmt: skip
 

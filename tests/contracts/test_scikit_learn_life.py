@@ -10,17 +10,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from tests.kinds import WITH_COMPONENTS
 
 from ssvi import BernoulliMixture, GammaProcessNMF, LatentDirichletAllocation
-from ssvi.estimators.registry import estimators
 
 RNG = np.random.default_rng(0)
 ROWS = (RNG.random((80, 6)) < RNG.random((3, 6))[RNG.integers(0, 3, 80)]).astype(int)
 NAMES = ["sun", "sea", "sand", "snow", "ski", "sledge"]
 TEXTS = [" ".join(word for word, is_there in zip(NAMES, row, strict=True) if is_there) or "sun" for row in ROWS]
-EVERY = pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+EVERY = pytest.mark.parametrize("kind", WITH_COMPONENTS.values(), ids=list(WITH_COMPONENTS))
 TRANSFORMERS = pytest.mark.parametrize(
-    "kind", [kind for kind in estimators().values() if hasattr(kind, "transform")], ids=lambda kind: kind.__name__
+    "kind", [kind for kind in WITH_COMPONENTS.values() if hasattr(kind, "transform")], ids=lambda kind: kind.__name__
 )
 
 

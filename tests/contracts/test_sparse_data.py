@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.utils import get_tags
 from tests.batches.test_matrices import UNSOUND, made
 
 from ssvi.estimators.registry import estimators
 
-KINDS = list(estimators().values())
+KINDS = [kind for kind in estimators().values() if get_tags(kind()).input_tags.sparse]
 ROWS = np.random.default_rng(0).integers(0, 2, (30, 5))
 METHODS = ("transform", "predict", "predict_proba", "score_samples", "score", "partial_fit", "perplexity")
 

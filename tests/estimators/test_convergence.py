@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from tests.kinds import WITH_COMPONENTS
 
 import ssvi
 from ssvi import BernoulliMixture, GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation
-from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.models.lda import LDA
@@ -57,7 +57,7 @@ def test_a_fit_without_an_average_is_measured_by_one_over_its_passes():
     assert model.convergence_ == pytest.approx(moved / len(ROWS), rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+@pytest.mark.parametrize("kind", WITH_COMPONENTS.values(), ids=list(WITH_COMPONENTS))
 def test_auto_ends_at_the_first_pass_that_moves_little_and_is_a_fit_of_so_many_passes(kind):
     # What depends on the passes that were planned, or comes after them, is left out.
     without = {GammaProcessNMF: {"polish": 0, "merge": None}, LatentDirichletAllocation: {"merge_copies": False}}

@@ -68,7 +68,7 @@ def test_scores_are_the_average_over_draws_from_q(kind):
     under 6 x 6e-7.
     """
     model = _mixture(n_components=2, covariance_type=kind, max_iter=30).fit(ROWS[:40])
-    inner, state = model._model(), model._state.parameters
+    inner, state = model._model(), model._state.estimate
     rows = ROWS[:6].copy()
     rows[1, 2] = np.nan
     scaled, draws = model._scaling().apply(rows), 1_000
@@ -96,7 +96,7 @@ def test_scores_are_the_average_over_draws_from_q(kind):
 
 def test_probabilities_and_scores_fit_together():
     model = _mixture().fit(ROWS)
-    students = model._model().covariance.students(model._state.parameters["components"], 1.0)
+    students = model._model().covariance.students(model._state.estimate["components"], 1.0)
     scaled = model._scaling().apply(ROWS[:50])
     joint = np.stack(
         [

@@ -195,5 +195,5 @@ def test_a_model_with_components_has_reports(tmp_path):
     write_report(model, tmp_path / "page.html", data=rows)
     assert "clusters, 2 components" in (tmp_path / "page.html").read_text()
     assert set(model.component_weights(rows).argmax(axis=1)) == {0, 1}
-    with pytest.raises(ValueError, match="poisson has no components to show"):
+    with pytest.raises(ValueError, match="PoissonModel has no components to show"):
         write_report(PoissonModel(max_iter=1).fit(rows), tmp_path / "page.html")

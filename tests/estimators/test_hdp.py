@@ -106,8 +106,8 @@ def test_topics_that_are_the_same_become_one_when_a_fit_has_ended(simulated):
     model = HierarchicalDirichletTopics(3 * TRUE, merge_copies=False, random_state=0).fit(simulated[1])
     before, score, words = model.n_active_, model.score(simulated[1]), model._model().words_held(model._state.estimate)
     assert before > TRUE + 1
-    assert model._merge_twins() is False
-    assert model.set_params(merge_copies=True)._merge_twins() is True
+    assert model._merge_copies() is False
+    assert model.set_params(merge_copies=True)._merge_copies() is True
     assert TRUE <= model.n_active_ <= TRUE + 1
     held = model._model().words_held(model._state.estimate)
     np.testing.assert_allclose(held.sum(), words.sum(), rtol=1e-5)  # but for words below their prior

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from tests.kinds import WITH_COMPONENTS
 
 from ssvi import GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation
 from ssvi.estimators import scikit_learn_callbacks as callbacks
-from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints
 
 callback = pytest.importorskip("sklearn.callback")
@@ -51,7 +51,7 @@ def _expected(passes):
     return ["setup", "begin fit", *["begin pass", "end pass"] * passes, "end fit", "teardown"]
 
 
-@pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+@pytest.mark.parametrize("kind", WITH_COMPONENTS.values(), ids=list(WITH_COMPONENTS))
 def test_callbacks_are_told_of_a_fit_and_its_passes(kind):
     recorder = Recorder()
     model = kind(2, max_iter=3, batch_size=20, learning_method="online", random_state=0)
@@ -96,7 +96,7 @@ def test_a_fit_that_had_ended_before_has_no_pass_to_tell_of(tmp_path):
     assert recorder.events == _expected(0)
 
 
-@pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+@pytest.mark.parametrize("kind", WITH_COMPONENTS.values(), ids=list(WITH_COMPONENTS))
 def test_what_callbacks_are_given_can_be_pickled(kind):
     class Keeper(Recorder):
         def on_fit_task_end(self, estimator, context, *, fitted_estimator):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from tests.kinds import WITH_COMPONENTS
 
 from ssvi import BernoulliMixture, GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation
 from ssvi.batches.documents import Documents
 from ssvi.estimators.plan import Plan
-from ssvi.estimators.registry import estimators
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files import Checkpoints
 from ssvi.global_steps.mean_field import MeanField
@@ -18,7 +18,7 @@ ROWS = (RNG.random((120, 12)) < RNG.random((2, 12))[RNG.integers(0, 2, 120)]).as
 TRAIN, HELD_OUT = ROWS[:90], ROWS[90:]
 
 
-@pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+@pytest.mark.parametrize("kind", WITH_COMPONENTS.values(), ids=list(WITH_COMPONENTS))
 def test_given_rows_are_scored_after_every_pass_and_change_nothing(kind):
     plain = kind(3, max_iter=4, batch_size=30, learning_method="online", random_state=1).fit(TRAIN)
     scored = kind(3, max_iter=4, batch_size=30, learning_method="online", random_state=1).fit(TRAIN, X_val=HELD_OUT)
@@ -30,7 +30,7 @@ def test_given_rows_are_scored_after_every_pass_and_change_nothing(kind):
     assert scored.scores_[-1][1] == scored.score(HELD_OUT)
 
 
-@pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+@pytest.mark.parametrize("kind", WITH_COMPONENTS.values(), ids=list(WITH_COMPONENTS))
 def test_a_fit_that_stops_early_keeps_its_best_state(kind):
     """With a margin that no gain exceeds, a fit ends after the first score and as many more as it has patience for."""
     model = kind(
@@ -143,6 +143,7 @@ class _Scored:
 
     def __init__(self, scores):
         self.scores_ = [(0.0, score) for score in scores]
+        self.history_ = []
 
 
 @pytest.mark.parametrize(
@@ -268,7 +269,7 @@ def test_a_perplexity_that_settles_does_so_after_a_resume_too(tmp_path):
         ({"validation_tol": -1.0}, "validation_tol must be a number of 0 or more, not -1.0"),
     ],
 )
-@pytest.mark.parametrize("kind", estimators().values(), ids=list(estimators()))
+@pytest.mark.parametrize("kind", WITH_COMPONENTS.values(), ids=list(WITH_COMPONENTS))
 def test_bad_parameters_are_refused(kind, parameters, message):
     with pytest.raises(ValueError, match=message):
         kind(2, **parameters).fit(TRAIN)

@@ -7,9 +7,10 @@ import pytest
 
 from ssvi.backends import Threads
 from ssvi.evaluation import calibration
+from ssvi.evaluation.posterior import draws_of_q
 from ssvi.experiments.base import Reporter, reproduce
 from ssvi.experiments.calibration import Calibration, CalibrationSetting
-from ssvi.experiments.calibration_functions import draws_of_q, looked_at
+from ssvi.experiments.calibration_functions import looked_at
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key
 from ssvi.registry import discover
@@ -29,10 +30,13 @@ def _posterior_of_nothing(model, scale=1.0):
 
 def _permuted(model, values, order):
     """Return global parameters with their components in another order."""
-    return {
-        name: value[:, order] if value.shape[0] == 1 and value.shape[1] == len(order) else value[order]
-        for name, value in values.items()
-    }
+
+    def permuted(value):
+        if value.ndim > 1 and value.shape[:2] == (1, len(order)):
+            return value[:, order]
+        return value[order] if value.shape[0] == len(order) else value  # which has no axis of components
+
+    return {name: permuted(value) for name, value in values.items()}
 
 
 def _test_of_ranks(model, scale):

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.kinds import WITH_COMPONENTS
 
 import ssvi
 from ssvi import BernoulliMixture, LatentDirichletAllocation
-from ssvi.estimators.registry import estimators
 from ssvi.files import Checkpoints, container
 
-ESTIMATORS = [kind.__name__ for kind in estimators().values()]
+ESTIMATORS = [kind.__name__ for kind in WITH_COMPONENTS.values()]
 COUNTS = np.random.default_rng(0).poisson(0.6, (200, 12))
 SETTINGS = {
+    "HiddenMarkovModel": {"n_init": 2},
     "LatentDirichletAllocation": {}, "BernoulliMixture": {"snapshots": 3}, "GaussianMixture": {},
     "GammaProcessNMF": {"polish": 2}, "HierarchicalDirichletTopics": {},
 }  # fmt: skip
@@ -34,7 +35,9 @@ def _model(name, folder=None, *, last_step=None, every=3, **parameters):
             raise PowerCutError
 
     callbacks = [*([Checkpoints(folder, every)] if folder else []), cut]
-    settings = {"batch_size": 20, "learning_method": "online", "max_iter": 2, "random_state": 3} | SETTINGS[name]
+    settings = {"batch_size": 20, "learning_method": "online", "max_iter": 2, "random_state": 3} | SETTINGS.get(
+        name, {}
+    )
     return getattr(ssvi, name)(3, callbacks=callbacks, **(settings | parameters))
 
 

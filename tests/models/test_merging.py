@@ -24,11 +24,13 @@ def test_merged_topics_have_the_words_and_tables_of_both():
     model = HDP(4, 3, 1.0, 1.5, 0.1)
     topics = np.array([[10.0, 5.0, 0.1, 0.1], [20.0, 9.0, 0.2, 0.1], [0.1, 0.1, 7.0, 7.0]])
     parameters = {"weights": np.array([[4.0, 6.0, 3.0]]), "topics": topics}
-    assert model.twins(parameters, 0.9) == [(1, 0)]
-    merged = model.merged(parameters, [(1, 0)])
+    change = model.rearrangement(parameters.__getitem__)
+    assert change is not None
+    assert change.pairs == ((1, 0),)
+    merged = change.of(parameters, model.blocks())
     np.testing.assert_allclose(merged["topics"][1], topics[0] + topics[1] - 0.1)
     np.testing.assert_allclose(merged["topics"][0], 0.1)
     np.testing.assert_allclose(merged["weights"], [[0.5, 9.5, 3.0]])
     np.testing.assert_allclose(model.words_held(merged).sum(), model.words_held(parameters).sum())
     assert parameters["weights"][0, 0] == 4.0
-    assert model.twins(merged, 0.9) == []
+    assert model.rearrangement(merged.__getitem__) is None

@@ -10,10 +10,12 @@ from ssvi import LatentDirichletAllocation, engine
 from ssvi.backends.threads import Threads
 from ssvi.batches.documents import Documents
 from ssvi.engine import Problem
+from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
 from ssvi.models.rearranging import Look, Rearrangement, surprising_words
+from ssvi.schedules import ConstantSchedule
 
 MODEL = LDA(12, np.full(3, 0.1), 0.01)
 
@@ -37,7 +39,7 @@ def _with_a_copy() -> np.ndarray:
 def test_what_both_had_seen_is_seen_by_the_one():
     lam, prior = _with_a_copy(), np.full((1, 1), 0.01)
     fresh = np.arange(12.0)[None]
-    new = Rearrangement("topics", ((0, 2),), fresh).applied(lam, prior)
+    new = Rearrangement(((0, 2),), {"topics": fresh}).applied("topics", Dirichlet(), lam, prior)
     np.testing.assert_allclose(new.sum(axis=0), lam.sum(axis=0) + fresh[0], rtol=1e-12)
     np.testing.assert_allclose(new[0, :4], 50.0 + 20.0 - 0.01)
     np.testing.assert_allclose(new[2], 0.01 + fresh[0])
@@ -88,6 +90,41 @@ def test_the_engine_merges_between_the_sweeps_it_is_told(averaging):
     # From any state on, the same: what was merged is in the state.
     again = engine.run(problem, states[7].complete(), documents, sweeps=6, batch_size=20)
     np.testing.assert_array_equal(again.parameters["topics"], end.parameters["topics"])
+
+
+def test_the_engine_looks_for_copies_in_its_window_and_merges_those_that_are_there():
+    documents, looked_after = _three_kinds(60), []
+
+    class Watched(LDA):
+        def rearrangement(self, lam, look):
+            looked_after.append(None)
+            return super().rearrangement(lam, look)
+
+    model = Watched(12, np.full(3, 0.1), 0.01)
+    state = engine.State(0, 0, 0, {"topics": _with_a_copy()})
+    # Steps that are next to nothing: the copy is there until it is merged, and what is new is no copy.
+    problem = Problem(model, Gibbs(), Ssvi(), ConstantSchedule(1e-9), population=60, rearranges=(2.0, 4.0))
+    infos = []
+    callbacks = [lambda s, i: infos.append((i.documents_seen // 60, i.merged, len(looked_after)))]
+    end = engine.run(problem, state, documents, sweeps=6, batch_size=60, callbacks=callbacks)
+    assert infos == [(1, 0, 0), (2, 1, 1), (3, 0, 2), (4, 0, 3), (5, 0, 3), (6, 0, 3)]
+    assert end.parameters["topics"][2, 8:].sum() > 10.0  # the place of the copy has the words that no topic had
+
+
+def test_a_fit_that_stops_early_returns_no_state_from_before_a_merge(monkeypatch):
+    """Scores go down all the time: the best state is the first that counts, which is the one with its copies merged."""
+    documents = _three_kinds(300).to_matrix()
+    monkeypatch.setattr(LatentDirichletAllocation, "_score", lambda self, data: -float(self._state.step))
+    model = LatentDirichletAllocation(
+        6, max_iter=12, batch_size=100, random_state=0, early_stopping=True, n_iter_no_change=8
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(documents, X_val=documents[:30])
+    assert len(model.scores_) > model.n_iter_
+    last = model.history_[-1]
+    assert last.step == model.n_batch_iter_
+    assert last.merged > 0
 
 
 def test_a_fit_reports_what_it_merged_and_warns_of_what_remains():

@@ -17,7 +17,8 @@ from ssvi import LatentDirichletAllocation, plots
 from ssvi.plots.choice import choose, percent
 from ssvi.report.components import Components
 
-OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name not in ("plot_training", "plot_choice")]
+OF_OTHERS = ("plot_training", "plot_choice", "plot_forecast", "plot_coefficients", "plot_group_effects")
+OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name not in OF_OTHERS]
 ALL = [*OF_COMPONENTS, plots.plot_training]
 OPTIONS = {
     plots.plot_prototypes: {"shape": (4, 4)},

@@ -29,7 +29,7 @@ def test_deviations_are_those_of_draws_from_q(kind):
     """Against 4,000 draws: a standard deviation's own error is about 1/90 of it, times 6, and more for heavy tails."""
     model = _fitted(kind)
     parts, rng = Components.of(model), np.random.default_rng(2)
-    lam = model._state.parameters
+    lam = model._state.estimate
     if kind is LatentDirichletAllocation:
         draws = np.array([rng.dirichlet(lam["topics"][parts.numbers[0]]) for _ in range(4_000)])
     elif kind is BernoulliMixture:

@@ -88,6 +88,17 @@ def test_neighbours_stand_together_where_axes_have_no_room_for_all():
     np.testing.assert_array_equal(again["neighbours"].points, found["neighbours"].points)
 
 
+def test_the_last_digits_of_distances_do_not_change_the_map():
+    """Other processors have other last digits, and a descent of 500 steps would make another map of them."""
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet(np.full(40, 0.1), size=60)
+    distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
+    noise = 1.0 + 1e-14 * rng.normal(size=distances.shape)
+    noise = np.sqrt(noise * noise.T)
+    (one, *_), (other, *_) = arrange(distances), arrange(distances * noise)
+    np.testing.assert_allclose(one["neighbours"].points, other["neighbours"].points, atol=1e-9)
+
+
 def test_copies_are_nearer_than_any_strangers():
     """The map of the first edition moved circles apart: a copy stood further off than strangers did."""
     distances, own = _themes(6, 5)

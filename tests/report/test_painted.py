@@ -115,6 +115,28 @@ def _fill(mask, box, more):
     ] = True
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ".circles circle { transform: scale(2); }",
+        "#map { visibility: hidden; }",
+        ".circles circle { fill: black !important; stroke: black !important; stroke-width: 40px !important; }",
+    ],
+    ids=["circles elsewhere", "no map", "black rings"],
+)
+def test_pictures_catch_a_page_that_is_broken(open_page, topics, fault):
+    """A broken page must not pass for the stored one: otherwise the comparison says nothing."""
+    if REMAKE:
+        pytest.skip("pictures are being made")
+    page = open_page(topics)
+    page.add_style_tag(content=fault)
+    box = page.locator("#map-1").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(2, 2)
+    with pytest.raises(AssertionError, match="click-light"):
+        _compare(_taken(page), "click-light")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_click_changes_rings_lines_and_labels_only(open_page, topics, scheme):
     page = open_page(topics, color_scheme=scheme)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.backends.shards import cut_views, join_local, shards, sum_in_order, whole_result
+from ssvi.backends.shards import cut_views, join_local, shards, sum_in_tree, whole_result
 from ssvi.backends.workers import Workers
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep
 from ssvi.numerics.random import Keys
@@ -35,13 +34,13 @@ class Threads(Backend):
         *,
         want_local: bool = True,
     ) -> LocalResult:
-        """Run a local step on a minibatch: prepare, run every shard, add up in order, finish."""
+        """Run a local step on a minibatch: prepare, run every shard, add up, finish."""
         cut = cut_views(local_step, views, batch)
         prepared = local_step.prepare(model, cut, batch, self.workers.each)
         if local_step.counts and not want_local:
             total = self._count(local_step, model, prepared, batch, keys)
         else:
-            total = sum_in_order(self._run_shards(local_step, model, prepared, batch, keys))
+            total = sum_in_tree(self._run_shards(local_step, model, prepared, batch, keys))
         result = local_step.finish(model, prepared, total)
         return result if cut is views else whole_result(result, views, cut)
 
@@ -84,11 +83,3 @@ class Threads(Backend):
             for name, counts in other.items():
                 totals[name] += counts
         return LocalResult(totals)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.workers.__exit__(kind, error, trace)

@@ -50,6 +50,8 @@ class ChainedGibbs(Gibbs):
     chains: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     goes_on: bool = False
 
+    shares_memory = True
+
     @classmethod
     def over(cls, batch: Documents, precision: str) -> ChainedGibbs:
         """Return the sampler of a minibatch before its first sweep."""

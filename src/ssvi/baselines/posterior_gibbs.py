@@ -2,31 +2,43 @@
 
 With rho = 1, all data in every step and local variables drawn from their conditional distribution, SSVI-A is such a
 sampler, for a model whose blocks are independent given the local variables. Those of a factorisation are not: the
-engine draws both given the last value of the other, and so it has a sampler of its own.
+engine draws both given the last value of the other, and so it has a sampler of its own, and so have multilevel
+regressions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ssvi import engine
 from ssvi.backends.base import Backend
+from ssvi.baselines.chains import Chain
+from ssvi.baselines.multilevel_gibbs import sample_multilevel
 from ssvi.batches.frames import Frames
 from ssvi.engine import Info, Problem, State
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import Batch, LocalStep
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs as MixtureGibbs
+from ssvi.local_steps.ctm.metropolis import Metropolis as CtmMetropolis
+from ssvi.local_steps.fhmm.gibbs import Gibbs as FhmmGibbs
 from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs as GaussianGibbs
+from ssvi.local_steps.hmm.gibbs import Gibbs as HmmGibbs
 from ssvi.local_steps.lda.gibbs import Gibbs as LdaGibbs
+from ssvi.local_steps.lds.gibbs import Gibbs as LdsGibbs
 from ssvi.models.base import Model
 from ssvi.models.bernoulli_mixture import BernoulliMixture
+from ssvi.models.ctm import CTM
+from ssvi.models.fhmm import FHMM
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.models.gaussian_mixture import GaussianMixture
+from ssvi.models.hierarchical.base import HierarchicalRegression
+from ssvi.models.hmm import HMM
 from ssvi.models.lda import LDA
+from ssvi.models.lds import LDS
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import ConstantSchedule
 from ssvi.typing import Array
@@ -35,33 +47,20 @@ _SMALLEST = 1e-300  # of gamma variables that may have underflowed
 
 _EXACT_STEPS: Mapping[str, LocalStep] = {
     # Each document is sampled afresh; after so many sweeps its start is forgotten.
+    CTM.name: CtmMetropolis(draws=1, moves=60),
     LDA.name: LdaGibbs(sweeps=20, kept=1, precision="float64"),
     BernoulliMixture.name: MixtureGibbs(),
     GaussianMixture.name: GaussianGibbs(),
+    # So are chains of which each is drawn given the others.
+    FHMM.name: FhmmGibbs(sweeps=12, kept=1),
+    HMM.name: HmmGibbs(),
+    LDS.name: LdsGibbs(),
 }
-
-
-@dataclass(frozen=True)
-class Chain:
-    """How long a sampler runs: `burn` sweeps, then `count` draws, `thin` sweeps from one to the next."""
-
-    burn: int
-    count: int
-    thin: int
-
-    @property
-    def sweeps(self) -> int:
-        """How many there are in all."""
-        return self.burn + self.count * self.thin
-
-    def keeps(self, sweep: int) -> bool:
-        """Tell whether there is a draw after a sweep, numbered from 1."""
-        return sweep > self.burn and (sweep - self.burn) % self.thin == 0
 
 
 def can_sample(model: str) -> bool:
     """Tell whether there is a sampler for the model of this name."""
-    return model in _EXACT_STEPS or model == GammaProcessNMF.name
+    return model in _EXACT_STEPS or model == GammaProcessNMF.name or model.startswith("hierarchical_")
 
 
 def state_at(
@@ -86,6 +85,8 @@ def sample_posterior(
     """
     if isinstance(model, GammaProcessNMF):
         return _sample_factorisation(model, data, start, chain, seed)
+    if isinstance(model, HierarchicalRegression):
+        return sample_multilevel(model, data, start, chain, seed).values
     blocks, kept = model.blocks(), []
 
     def keep(state: State, info: Info) -> None:

@@ -97,6 +97,18 @@ class Documents:
             lengths[filled] = np.add.reduceat(self.counts[:stop], self.indptr[:-1][filled], dtype=np.float64)
         return lengths
 
+    def total_length(self) -> float:
+        """Return the number of words of all documents."""
+        return float(self.lengths().sum())
+
+    def mean_length(self) -> float:
+        """Return the mean number of words of a document."""
+        return float(self.lengths().mean())
+
+    def longest(self) -> float:
+        """Return the number of words of the longest document."""
+        return float(self.lengths().max(initial=0.0))
+
     def column_sums(self) -> npt.NDArray[np.float64]:
         """Return the sum of counts of each word."""
         tight, sums = self.tight(), np.zeros(self.n_words)

@@ -25,45 +25,61 @@ class Groups:
         x of each row.
     outputs : (rows,)
         y of each row.
+    weights : (rows,)
+        What each row counts: 1, trials of a count, or a factor of the noise's precision.
 
     """
 
     indptr: npt.NDArray[np.int64]
     inputs: Array
     outputs: Array
+    weights: Array
 
     @classmethod
-    def from_table(cls, inputs: Any, outputs: Any, groups: npt.ArrayLike) -> tuple[npt.NDArray[np.generic], Self]:
-        """Take x, y and the name of each row's group; return the names, in the order they occur in, and the groups."""
+    def from_table(
+        cls, inputs: Any, outputs: Any, groups: npt.ArrayLike, weights: Any = None
+    ) -> tuple[npt.NDArray[np.generic], Self]:
+        """Take x, y and the name of each row's group; return the names, in the order they occur in, and the groups.
+
+        `weights` are 1 unless they are given.
+        """
         x, y = np.asarray(inputs, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
         names, order, indptr = group_rows(groups)
-        if not len(x) == len(y) == len(order):
+        w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if not len(x) == len(y) == len(order) == len(w):
             raise ValueError(
                 f"inputs, outputs and groups must have a row each for the same rows, not {len(x):,}, {len(y):,} and "
                 f"{len(order):,}."
             )
-        return names, cls(indptr, x[order], y[order])
+        return names, cls(indptr, x[order], y[order], w[order])
+
+    @classmethod
+    def from_rows(cls, inputs: Any, outputs: Any, weights: Any = None) -> Self:
+        """Take rows that belong to no group: each is one of its own."""
+        x, y = np.ascontiguousarray(inputs, dtype=np.float64), np.ascontiguousarray(outputs, dtype=np.float64)
+        w = np.ones(len(y)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        return cls(np.arange(len(y) + 1), x, y, w)
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def __iter__(self) -> Iterator[tuple[Array, Array]]:
-        """Go over the groups, each as its x and its y."""
+    def __iter__(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Go over the groups, each as its x, its y and its weights."""
         return (self.group(n) for n in range(len(self)))
 
-    def group(self, n: int) -> tuple[Array, Array]:
-        """Return x and y of group n."""
+    def group(self, n: int) -> tuple[Array, Array, Array]:
+        """Return x, y and weights of group n."""
         own = slice(self.indptr[n], self.indptr[n + 1])
-        return self.inputs[own], self.outputs[own]
+        return self.inputs[own], self.outputs[own], self.weights[own]
 
     def slice(self, start: int, stop: int) -> Self:
         """Return groups start, ..., stop - 1; they share the arrays."""
-        return type(self)(self.indptr[start : stop + 1], self.inputs, self.outputs)
+        return type(self)(self.indptr[start : stop + 1], self.inputs, self.outputs, self.weights)
 
     def take(self, chosen: npt.NDArray[np.int64]) -> Self:
         """Return the given groups in the given order, copied."""
         indptr, rows = take_runs(self.indptr, chosen)
-        return type(self)(indptr, self.inputs[rows], self.outputs[rows])
+        return type(self)(indptr, self.inputs[rows], self.outputs[rows], self.weights[rows])
 
     def costs(self) -> npt.NDArray[np.int64]:
         """Return the number of rows of each group."""

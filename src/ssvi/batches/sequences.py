@@ -38,11 +38,25 @@ class Sequences:
     @classmethod
     def from_keys(cls, values: Any, keys: npt.ArrayLike) -> tuple[npt.NDArray[np.generic], Self]:
         """Take rows and the name of each one's sequence; return the names in their order, and the sequences."""
-        names, order, indptr = group_rows(keys)
-        rows = _table(values)
-        if len(order) != len(rows):
-            raise ValueError(f"there are {len(rows):,} rows and {len(order):,} keys: each row needs one.")
-        return names, cls(indptr, rows[order])
+        names, order, indptr = _grouped(values, keys)
+        return names, cls(indptr, _table(values)[order])
+
+    @classmethod
+    def from_keys_in_order(cls, values: Any, keys: npt.ArrayLike) -> tuple[Self, npt.NDArray[np.int64]]:
+        """Take rows and the name of each one's sequence; return the sequences, and which row each of theirs was."""
+        _, order, indptr = _grouped(values, keys)
+        return cls(indptr, _table(values)[order]), order
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.values.shape[1])
+
+    @property
+    def bounds(self) -> npt.NDArray[np.int64]:
+        """Where each sequence begins and ends, as `Subchains` has it for their parts: it is its own core."""
+        starts, stops = self.indptr[:-1], self.indptr[1:]
+        return np.stack([starts, starts, stops, stops], axis=1)
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -67,6 +81,14 @@ class Sequences:
     def costs(self) -> npt.NDArray[np.int64]:
         """Return the length of each sequence."""
         return np.diff(self.indptr)
+
+
+def _grouped(values: Any, keys: npt.ArrayLike) -> tuple[npt.NDArray[np.generic], Any, Any]:
+    """Return the names of sequences, the rows in their order, and the cuts between them."""
+    names, order, indptr = group_rows(keys)
+    if len(order) != len(values):
+        raise ValueError(f"there are {len(values):,} rows and {len(order):,} keys: each row needs one.")
+    return names, order, indptr
 
 
 def _table(values: Any) -> Array:

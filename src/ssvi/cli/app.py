@@ -20,7 +20,7 @@ COMMANDS = {
         "ssvi.cli.choose",
         "Fit with several numbers of topics or components, and say which to take and why.",
     ),
-    "update": ("ssvi.cli.update", "Go on with further documents, each of which counts as a new one."),
+    "update": ("ssvi.cli.update", "Continue a fit with more documents; each counts as a new one."),
     "topics": (
         "ssvi.cli.labels",
         "Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and "
@@ -38,13 +38,14 @@ COMMANDS = {
         "ssvi.cli.use",
         "Write the topic weights (or component probabilities, or activations) of each document.",
     ),
+    "predict": ("ssvi.cli.tables", "Write what a regression predicts for the rows of a table."),
     "score": ("ssvi.cli.use", "Print the score of documents under a model: higher is better."),
     "report": (
         "ssvi.cli.report",
         "Write one HTML page about a model, to be opened in any browser; it loads nothing from anywhere.",
     ),
     "serve": ("ssvi.cli.serve", "Open a page on this machine to paste texts into, and see what a model says of them."),
-    "info": ("ssvi.cli.use", "Print what a model file holds."),
+    "info": ("ssvi.cli.info", "Print what a model file holds."),
     "demo": (
         "ssvi.cli.demo",
         "Fit topics to the docstrings of this machine by five algorithms and compare them.",
@@ -52,7 +53,7 @@ COMMANDS = {
     "corpus": ("ssvi.cli.corpus", "Make, convert and look at corpora."),
     "reproduce": (
         "ssvi.cli.reproduce",
-        "Run the paper's experiments: progress, a CSV file and a figure. Interrupt at will; the same command goes on.",
+        "Run the paper's experiments: progress, a CSV file and a figure. Interrupt it: the same command continues.",
     ),
 }
 """The module of each command, where it has the command's name, and what the help of all commands says of it."""
@@ -89,7 +90,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="ssvi",
     cls=_Commands,
-    help="Structured stochastic variational inference: topics, mixtures and factors without the mean-field assumption.",
+    help="Topics of texts, clusters of rows and factors of counts, by structured stochastic variational inference.",
     epilog="Example: ssvi fit lda articles.jsonl --topics 50 -o topics.ssvi; ssvi report topics.ssvi",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

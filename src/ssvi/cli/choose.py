@@ -35,6 +35,7 @@ def choose(
     passes: parameters.Passes = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    backend: inputs.BackendName = "threads",
     held_out: Annotated[
         float, typer.Option(max=0.5, help="Share of documents to score by, at most 1,000 of them.")
     ] = 0.1,
@@ -61,7 +62,7 @@ def choose(
     numbers, outputs = _numbers(topics), output or []
     estimator = parameters.make_estimator(
         model, parameter or [], n_components=max(numbers), global_step=global_step, local_step=local_step,
-        max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs,
+        max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, backend=backend,
     )  # fmt: skip
     parameters.check(estimator)
     check_outputs(outputs, [".csv", ".json", *PICTURES], *source, reading.vocabulary)
@@ -70,7 +71,7 @@ def choose(
     corpus = reading.at(source).read(quiet=silent)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=silent)
-    train, test = split_off(corpus.documents.to_matrix(), held_out, 0)
+    train, test = split_off(corpus.documents.slice(0, len(corpus.documents)), held_out, 0)
     if test is None:
         raise ValueError(
             f"{len(corpus.documents):,} documents leave fewer than ten to score by at --held-out {held_out:g}: "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from ssvi import lookup
@@ -16,11 +17,15 @@ from ssvi.cli.inputs import ModelFile
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.cli.trends import tell_trends, trends_of
-from ssvi.cli.use import read_over, weights_of
+from ssvi.cli.use import read_over, weight_parts
 from ssvi.files.models import column_names, vocabulary_of
 from ssvi.periods import UNITS
 from ssvi.report.components import Components
+from ssvi.tallies import Best
 from ssvi.typing import Array
+
+Shares = Iterable[tuple[int, Array]]
+"""Documents' shares of topics part by part, each with the number of its first document."""
 
 _OWN_TOPICS = 3  # of a document that are named beside it
 _LEAST = 0.05  # share of such a one
@@ -67,15 +72,15 @@ def documents(
     reading = reading.at(source).over(estimator)
     corpus = read_over(estimator, reading, quiet=quiet or as_json)
     question.find_out(corpus, estimator, reading, quiet=quiet or as_json)
-    weights = weights_of(estimator, corpus.documents.to_matrix(), quiet=quiet or as_json)
-    shares, labels = lookup.shares_of(weights), _labels(estimator, parts)
+    labels, parts_of = _labels(estimator, parts), weight_parts(estimator, corpus.documents, quiet=quiet or as_json)
+    all_shares = ((start, lookup.shares_of(weights)) for start, weights in parts_of)
     if by is not None:
-        found = trends_of(shares, corpus.info, by, reading.where)
+        found = trends_of(all_shares, corpus.info, by, reading.where)
         tell_trends(
             found, labels, topic or list(labels), f"{reading.where} by {by}", output, as_json=as_json, quiet=quiet
         )
     else:
-        title, lines = question.answer(corpus, shares, labels, reading)
+        title, lines = question.answer(corpus, all_shares, labels, reading)
         _tell(f"documents {title}", lines, output, as_json=as_json, quiet=quiet)
 
 
@@ -98,23 +103,36 @@ class _Question:
             self.columns = _columns(self.search, estimator, reading, quiet=quiet)
 
     def answer(
-        self, corpus: Any, shares: Array, labels: dict[int, str], reading: Reading
+        self, corpus: Any, all_shares: Shares, labels: dict[int, str], reading: Reading
     ) -> tuple[str, list[dict[str, Any]]]:
         """Return what is listed, in words, and a line for each document."""
-        name, found, title = self._found(corpus, shares, labels)
+        if self.topics:
+            called = " and ".join(f"{number} ({labels[number]})" for number in self.topics)
+            found, own = self._with_most(all_shares)
+            name, title = "share", f"with most of {called}"
+        else:
+            shares = np.concatenate([part for _, part in all_shares])
+            name, found, title = self._found(corpus, shares)
+            own = {int(row): shares[row] for row in found.rows}
         begin = reading.beginnings(found.rows.tolist(), _LETTERS) if corpus.text is not None else {}
-        known = corpus.info.known()
         lines = []
         for at, value in zip(found.rows.tolist(), found.values, strict=True):
-            line = {"document": at + 1, **{key: texts[at] for key, texts in known.items()}, name: float(value)}
-            line["topics"] = _own_topics(shares[at], labels)
+            known = corpus.info.part(at, at + 1).known()
+            line = {"document": at + 1, **{key: texts[0] for key, texts in known.items()}, name: float(value)}
+            line["topics"] = _own_topics(own[at], labels)
             lines.append(line | ({"text": begin[at]} if at in begin else {}))
         return title, lines
 
-    def _found(self, corpus: Any, shares: Array, labels: dict[int, str]) -> tuple[str, lookup.Found, str]:
-        if self.topics:
-            called = " and ".join(f"{number} ({labels[number]})" for number in self.topics)
-            return "share", lookup.with_most_of(shares, self.topics, self.count), f"with most of {called}"
+    def _with_most(self, all_shares: Shares) -> tuple[lookup.Found, dict[int, Array]]:
+        """Return the documents with most of the topics, and the shares of each, in one pass over all of them."""
+        best, own = Best(1, self.count), dict[int, Array]()
+        for start, shares in all_shares:
+            best.see(start, shares[:, list(self.topics)].sum(axis=1, keepdims=True))
+            kept = (int(row) for row in best.rows[0] if row >= 0)
+            own = {row: own[row] if row < start else shares[row - start].copy() for row in kept}
+        return best.found(), own
+
+    def _found(self, corpus: Any, shares: Array) -> tuple[str, lookup.Found, str]:
         matrix = corpus.documents.to_matrix()
         if self.like is not None:
             found = lookup.most_like(shares, matrix, self.row, self.count)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from sklearn.exceptions import ConvergenceWarning
 
-from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters
+from ssvi.batches.sources import Source
+from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters, sequences, tables
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
 from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
-from ssvi.cli.training import TrainingDisplay
+from ssvi.cli.training import TrainingDisplay, compiling_ahead, watched
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import describe
 
@@ -49,6 +49,7 @@ def fit(
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    backend: inputs.BackendName = "threads",
     held_out: Annotated[
         float, typer.Option(min=0.0, max=0.5, help="Share of documents to score by, not to fit.")
     ] = 0.05,
@@ -58,6 +59,7 @@ def fit(
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter of the estimator, as name=value.")
     ] = None,
+    formula: tables.FormulaText = None,
     seed_words: beginnings.SeedWords = None,
     start: beginnings.StartFrom = None,
     checkpoint: Annotated[Path | None, _of_checkpoints(help="A folder for checkpoints.")] = None,
@@ -72,8 +74,10 @@ def fit(
     """
     estimator = parameters.make_estimator(
         model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
-        max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, early_stopping=early_stopping,
+        max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, backend=backend,
+        early_stopping=early_stopping,
     )  # fmt: skip
+    tables.check_formula(estimator, formula)
     parameters.check(estimator)
     begin, named = beginnings.of_topics(estimator, seed_words, start, reading.encoding)
     if begin is not None and components is None:
@@ -82,14 +86,23 @@ def fit(
     check_model(output)
     _check_folder(checkpoint, resume=resume)
     silent = quiet or as_json
+    if formula is not None:
+        tables.fit_table(estimator, source, output, Checkpoints(checkpoint, every) if checkpoint else None,
+                         quiet=quiet, as_json=as_json)  # fmt: skip
+        return
     reading = reading.at(source)
-    corpus = reading.read(quiet=silent)
-    parameters.check_memory(estimator, corpus.documents.n_words)
-    say_notes(notes_before(estimator, corpus), quiet=silent)
-    train, test = split_off(corpus.documents.to_matrix(), held_out, seed)
     keeper = Checkpoints(checkpoint, every) if checkpoint else None
+    if sequences.is_for_sequences(estimator):
+        _fit_sequences(estimator, reading, output, held_out, keeper, quiet=quiet, as_json=as_json)
+        return
+    with compiling_ahead(estimator, quiet=silent) as compiled:
+        corpus = reading.read(quiet=silent)
+        parameters.check_memory(estimator, corpus.documents.n_words)
+        say_notes(notes_before(estimator, corpus), quiet=silent)
+        train, test = split_off(corpus.documents, held_out, seed)
+        compiled()
     names = {"vocabulary": corpus.vocabulary, "start": begin} if named else {}
-    display = _fit(estimator, train, test, keeper, names, quiet=silent)
+    display = _fit(estimator, (train,), {"X_val": test, **names}, keeper, quiet=silent)
     if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
         output = output.with_name(f"stopped-{output.name}")
     keep_words(estimator, corpus)
@@ -101,35 +114,58 @@ def fit(
     _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
 
 
+def _fit_sequences(
+    estimator: Any,
+    reading: Reading,
+    output: Path,
+    held_out: float,
+    keeper: Checkpoints | None,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Fit a model of sequences and write it to a file."""
+    data = sequences.read(reading, estimator)
+    if data.symbols is not None:
+        estimator.set_params(emission="categorical", n_symbols=len(data.symbols))
+    train, test = sequences.split_off(data, held_out, int(estimator.random_state))
+    names = {} if test is None else {"X_val": test.values, "lengths_val": test.lengths}
+    display = _fit(estimator, (train.values, train.lengths), names, keeper, quiet=quiet or as_json)
+    if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
+        output = output.with_name(f"stopped-{output.name}")
+    sequences.keep_names(estimator, data)
+    estimator.save(output)
+    if keeper is not None:
+        keeper.clear()
+    score = None if test is None else estimator.score(test.values, test.lengths)
+    facts = sequences.summarize(estimator, train, output, score, display.seconds, reading)
+    _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
+
+
 def _tell(facts: dict[str, Any], estimator: Any, *, stopped: bool, quiet: bool, as_json: bool) -> None:
     """Say what was fitted and where it is."""
     if as_json:
         inputs.print_json(facts)
     elif not quiet:
-        typer.echo("\n".join(in_lines(facts, estimator)))
+        lines = sequences.in_lines if sequences.is_for_sequences(estimator) else in_lines
+        typer.echo("\n".join(lines(facts, estimator)))
     if stopped:
         sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
         raise typer.Exit(INTERRUPTED)
 
 
 def _fit(
-    estimator: Any, train: Any, test: Any, keeper: Checkpoints | None, names: dict[str, Any], *, quiet: bool
+    estimator: Any, data: tuple[Any, ...], names: dict[str, Any], keeper: Checkpoints | None, *, quiet: bool
 ) -> TrainingDisplay:
     """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command.
 
-    `names` are further arguments of `fit`, for a beginning that goes by words.
+    `data` and `names` are what `fit` is called with.
     """
-    with TrainingDisplay(estimator, train.shape[0], quiet=quiet) as display:
-        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
-        with _stop_on_interrupt(display, keeper):
-            estimator.fit(train, X_val=test, **names)
-    if display.stopped and keeper is not None and keeper.files():
-        sys.stderr.write(
-            f"ssvi: stopped after step {keeper.last_step} and saved in {keeper.folder}; "
-            "the same command with --resume goes on.\n"
-        )
-        raise typer.Exit(INTERRUPTED)
-    return display
+    rows = len(data[0]) if isinstance(data[0], Source) else data[0].shape[0]
+    with warnings.catch_warnings():
+        # The summary says whether the score still climbs and which topics are copies, once and with what to do.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return watched(estimator, lambda: estimator.fit(*data, **names), rows, keeper, quiet=quiet)
 
 
 def keep_words(estimator: Any, corpus: Any) -> None:
@@ -164,27 +200,17 @@ def _check_folder(checkpoint: Path | None, *, resume: bool) -> None:
     inputs.check_folder(checkpoint, "--checkpoint", "checkpoints")
 
 
-def split_off(matrix: Any, share: float, seed: int) -> tuple[Any, Any]:
-    """Set some documents aside for scoring; None if that would be fewer than ten."""
-    count = min(round(share * matrix.shape[0]), _MOST_HELD_OUT)
+def split_off(documents: Any, share: float, seed: int) -> tuple[Any, Any]:
+    """Return documents to fit, as a matrix unless they stay on disk, and some that are set aside for scoring.
+
+    None are if that would be fewer than ten.
+    """
+    count = min(round(share * len(documents)), _MOST_HELD_OUT)
+    if isinstance(documents, Source):
+        rest, aside = documents.set_aside(count, seed) if count >= 10 else (documents, None)
+        return rest, None if aside is None else aside.to_matrix()
+    matrix = documents.to_matrix()
     if count < 10:
         return matrix, None
     order = np.random.default_rng(seed).permutation(matrix.shape[0])
     return matrix[np.sort(order[count:])], matrix[np.sort(order[:count])]
-
-
-@contextmanager
-def _stop_on_interrupt(display: TrainingDisplay, keeper: Checkpoints | None) -> Iterator[None]:
-    """Let the first Ctrl-C end the fit after its step; a second one is as hard as ever."""
-
-    def stop(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, before)
-        display.stop()
-        if keeper is not None:
-            keeper.stop_after_this_step()
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 from ssvi.files.atomic import check_place, try_folder
-from ssvi.files.models import load
 
 
 def starting_with(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -31,6 +30,12 @@ ColumnNames = Annotated[
     Path | None, typer.Option("--vocabulary", help="Words of the columns, one a line, for a model that has none.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+BackendName = Annotated[
+    str,
+    typer.Option(
+        help="Where documents are handled: threads, ray (a local Ray), or ray:ADDRESS (a cluster at host:port or auto)."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for scripts.")]
 
 
@@ -93,6 +98,8 @@ def print_json(value: Any) -> None:
 
 def load_model(path: Path) -> Any:
     """Read a model file for a command, which has the columns in the model's order and knows their names as words."""
+    from ssvi.files.models import load  # which brings scikit-learn: commands that only show a model do without
+
     estimator = load(path)
     names = vars(estimator).pop("feature_names_in_", None)  # scikit-learn would want a data frame with them
     if names is not None and not hasattr(estimator, "vocabulary_"):
@@ -103,12 +110,15 @@ def load_model(path: Path) -> Any:
 def named(estimator: Any, vocabulary: Path | None) -> Any:
     """Return a model with the words of a file, if one is given."""
     if vocabulary is not None:
-        from ssvi.data.readers import read_vocabulary
-
-        words = read_vocabulary(vocabulary)
-        if len(words) != estimator.n_features_in_:
-            raise ValueError(
-                f"{vocabulary} has {len(words):,} words, and the model {estimator.n_features_in_:,} columns."
-            )
-        estimator.vocabulary_ = words
+        estimator.vocabulary_ = words_from(vocabulary, estimator.n_features_in_)
     return estimator
+
+
+def words_from(vocabulary: Path, columns: int) -> list[str]:
+    """Return the words of a file, one for each column of a model."""
+    from ssvi.data.readers import read_vocabulary
+
+    words = read_vocabulary(vocabulary)
+    if len(words) != columns:
+        raise ValueError(f"{vocabulary} has {len(words):,} words, and the model {columns:,} columns.")
+    return list(words)

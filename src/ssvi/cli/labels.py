@@ -13,9 +13,8 @@ from ssvi.cli import inputs
 from ssvi.cli.display import print_table, text_cell
 from ssvi.cli.inputs import ModelFile
 from ssvi.files.atomic import write_atomically
-from ssvi.files.models import column_names, load, vocabulary_of
+from ssvi.files.look import Look, keep_labels
 from ssvi.labels import RELEVANCE
-from ssvi.report.components import Components
 
 _COLUMNS = ("component", "share", "label", "distinctive", "words", "marks")
 _LONGEST_LABEL = 200
@@ -42,11 +41,14 @@ def topics(
         if output.suffix.lower() != ".csv":
             raise ValueError(f"--output must end in .csv, not {output.name!r}.")
         inputs.check_output(output, model, vocabulary)
-    estimator = inputs.named(inputs.load_model(model), vocabulary)
-    lines = described(estimator, words, relevance)
+    look = Look.at(model, words, relevance)
+    overview = look.components()
+    if vocabulary is not None:
+        look = look.with_words(inputs.words_from(vocabulary, overview.columns))
+    lines = overview.described(look.words, look.given, words)
     if output is not None:
         write_atomically(output, lambda file: _write_csv(file, lines))
-        typer.echo(f"{output}: {len(lines):,} {estimator.nouns[0].lower()}")
+        typer.echo(f"{output}: {len(lines):,} {overview.nouns[0].lower()}")
     elif as_json:
         inputs.print_json(lines)
     elif not sys.stdout.isatty():  # for other programs: a line each, by tabs
@@ -54,24 +56,7 @@ def topics(
             parts = [" ".join(line["words"]), line["label"], ", ".join(line["distinctive"]), ", ".join(line["marks"])]
             typer.echo("\t".join([str(line["component"]), f"{line['share']:.4f}", *map(text_cell, parts)]))
     else:
-        _show(f"{model.name}: {estimator.name}", lines)
-
-
-def described(estimator: Any, words: int = 10, relevance: float = RELEVANCE) -> list[dict[str, Any]]:
-    """Return what is said of each component in use: number, share, label, its words, and marks against it."""
-    parts, names = Components.used_by(estimator), column_names(estimator)
-    called, marks = parts.labels(names if vocabulary_of(estimator) else None), parts.marks()
-    return [
-        {
-            "component": int(number),
-            "share": float(parts.shares[k]),
-            "label": called[k],
-            "distinctive": parts.distinctive(k, names, words, relevance),
-            "words": [names[v] for v in parts.ranked(k)[:words]],
-            "marks": marks[k],
-        }
-        for k, number in enumerate(parts.numbers)
-    ]
+        _show(f"{model.name}: {overview.name}", lines)
 
 
 def _write_csv(file: Any, lines: list[dict[str, Any]]) -> None:
@@ -113,11 +98,10 @@ def label(
 
     Example: ssvi label topics.ssvi 7="Oil prices" 12=Courts
     """
-    estimator = load(model)
-    if not hasattr(estimator, "summarize_components"):
-        raise ValueError(f"{estimator.name} has no components to label.")
-    given = list(vars(estimator).pop("labels_", None) or [""] * estimator.n_components)
-    automatic = {line["component"]: line["label"] for line in described(estimator)}
+    look = Look.at(model)
+    overview = look.components()
+    given = list(look.given or [""] * overview.components)
+    automatic = {line["component"]: line["label"] for line in overview.described(look.words)}
     if clear:
         given = [""] * len(given)
     wanted = {} if source is None else _from_file(source)
@@ -126,11 +110,10 @@ def label(
         if not 0 <= number < len(given):
             raise ValueError(f"there is no component {number}: {model} has 0 to {len(given) - 1}.")
         given[number] = "" if text == automatic.get(number) else text
-    estimator.labels_ = given
     if wanted or clear:
         inputs.check_output(model)
-        estimator.save(model)
-    lines = described(estimator)
+        keep_labels(model, given)
+    lines = overview.described(look.words, given)
     shown = [(line["component"], line["label"], bool(given[line["component"]])) for line in lines]
     if as_json:
         inputs.print_json([{"component": number, "label": name, "given": own} for number, name, own in shown])

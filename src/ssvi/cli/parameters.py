@@ -28,10 +28,11 @@ _OPTIONS = {
     "batch_size": "--batch-size",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "backend": "--backend",
     "early_stopping": "--early-stopping",
     "seed_words": "--seed-words",
 }
-_NOT_FOR_COMMANDS = ("backend", "callbacks", "verbose")
+_NOT_FOR_COMMANDS = ("callbacks", "verbose")
 DEFAULT_COMPONENTS = 50
 _ANY_NUMBER_OF_ROWS = 10_000
 _COPIES = 4  # of lambda that a fit has at the same time, about
@@ -51,7 +52,9 @@ def _local_steps() -> Iterable[str]:
 ModelName = Annotated[
     str,
     typer.Argument(
-        help="lda, hdp, bernoulli_mixture, gaussian_mixture, gamma_process_nmf, or one of an installed package.",
+        help="lda, hdp, ctm, bernoulli_mixture, gaussian_mixture, gamma_process_nmf, hmm, fhmm, lds, "
+        "hierarchical_linear, hierarchical_logistic, hierarchical_probit (with --formula), or one of an installed "
+        "package.",
         autocompletion=starting_with(estimators),
     ),
 ]
@@ -61,7 +64,8 @@ GlobalStepName = Annotated[
 LocalStepName = Annotated[
     str | None,
     typer.Option(
-        help="gibbs, cvb0, mean_field or exact, as the model has it.", autocompletion=starting_with(_local_steps)
+        help="gibbs, cvb0, mean_field, exact, laplace, variational or metropolis, as the model has it.",
+        autocompletion=starting_with(_local_steps),
     ),
 ]
 

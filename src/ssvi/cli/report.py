@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ssvi.batches.sources import Source
 from ssvi.cli import inputs
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Reading, how_to_read, reads
@@ -41,17 +42,24 @@ def report(
     if corpus:
         reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)
-        info, rows = documents.info, range(len(documents.documents))
-        given = {
-            "data": documents.documents.to_matrix(), "titles": info.titles, "dates": info.dates, "groups": info.groups,
-            "names": [(info.ids and info.ids[row]) or f"document {row + 1}" for row in rows],
-        }  # fmt: skip
+        given = _told(documents)
         if documents.text is not None:
             given["beginnings"] = reading.beginnings
     with inputs.busy("writing the report", quiet=quiet):
         write_report(estimator, output, shape=_shape(shape), title=title, **given)
     if not quiet:
         typer.echo(f"{output}: open it in a browser")
+
+
+def _told(documents: Any) -> dict[str, Any]:
+    """Return what a report is told of documents; those on disk tell themselves."""
+    if isinstance(documents.documents, Source):
+        return {"data": documents.documents}
+    info, rows = documents.info, range(len(documents.documents))
+    return {
+        "data": documents.documents.to_matrix(), "titles": info.titles, "dates": info.dates, "groups": info.groups,
+        "names": [(info.ids and info.ids[row]) or f"document {row + 1}" for row in rows],
+    }  # fmt: skip
 
 
 def _shape(text: str | None) -> tuple[int, int] | None:

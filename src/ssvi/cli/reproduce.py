@@ -23,7 +23,7 @@ from ssvi.files.atomic import write_atomically
 from ssvi.registry import discover
 
 reproduce = typer.Typer(
-    help="Run the paper's experiments: progress, a CSV file and a figure. Interrupt at will; the same command goes on.",
+    help="Run the paper's experiments: progress, a CSV file and a figure. Interrupt it: the same command continues.",
     no_args_is_help=True,
     add_completion=False,
 )

@@ -85,7 +85,7 @@ def _documents(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
 
     reading = reading.over(estimator)
     corpus = read_over(estimator, reading, quiet=quiet)
-    weights = weights_of(estimator, corpus.documents.to_matrix(), quiet=quiet)
+    weights = weights_of(estimator, corpus.documents, quiet=quiet)
     known = corpus.info.known()
     beginnings = {} if corpus.text is None else reading.beginnings(range(len(weights)), _BEGINNING)
     about = [

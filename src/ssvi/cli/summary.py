@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssvi.batches.sources import Source
 from ssvi.evaluation.coherence import mean_npmi, top_words, topic_diversity
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import Components, component_counts, count_in_words
@@ -25,6 +26,7 @@ _SURE = 2.0  # standard errors
 _WORTH_IT = 0.02  # of what a fit has gained: less to come is nothing to wait for
 _MOST_NAMED = 5  # topics in a line
 _MANY_EMPTY = 0.05  # of the documents are worth a note
+_SAMPLED = 50_000  # documents of a corpus on disk that coherence goes by
 _FEW_DOCUMENTS = 5  # for a topic
 
 
@@ -47,7 +49,8 @@ def notes_before(estimator: Any, corpus: Corpus) -> list[str]:
 
 def count_empty(corpus: Corpus) -> int:
     """Return how many documents have no words."""
-    return int((corpus.documents.lengths() == 0).sum())
+    documents: Any = corpus.documents
+    return documents.sizes.empty if isinstance(documents, Source) else int((documents.lengths() == 0).sum())
 
 
 def summarize(
@@ -84,7 +87,7 @@ def _read(corpus: Corpus) -> dict[str, Any]:
             "found": words.found, "rare": words.rare, "frequent": words.frequent, "beyond": words.beyond,
             "kept": words.kept,
         },
-        "known": list(corpus.info.known()),
+        "known": list(corpus.info.part(0, 1).known()),
     }  # fmt: skip
 
 
@@ -141,7 +144,8 @@ def quality(estimator: Any, corpus: Corpus) -> dict[str, Any] | None:
     if estimator.columns_are_words and parts.rows.shape[1] > 1:
         tops = top_words(parts.rows, min(_TOP, parts.rows.shape[1]))
         facts["diversity"] = topic_diversity(tops)
-        facts["coherence"] = mean_npmi(tops, corpus.documents)
+        documents: Any = corpus.documents
+        facts["coherence"] = mean_npmi(tops, documents.sample(_SAMPLED) if isinstance(documents, Source) else documents)
     return facts
 
 
@@ -156,7 +160,7 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     rest = {
         "read": _read_line(facts["read"]),
         "text": ", ".join(facts["read"]["cleaning"] or []),
-        "score": _score_line(facts["trend"]) + ("; the fit has converged" if facts["converged"] else ""),
+        "score": _score_line(facts["trend"]) + _convergence(facts, estimator),
         estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
         "next": "; ".join(facts["next"]),
     }
@@ -167,7 +171,7 @@ def _read_line(read: dict[str, Any]) -> str:
     n, empty, words = read["documents"], read["empty_documents"], read["words"]
     line = f"{n:,} documents"
     if empty:
-        line += f", {empty:,} of them ({_percent(empty, n)}) without a word left"
+        line += f", {empty:,} of them ({_percent(empty, n)}) without any words left"
     if words is None:
         return line
     why = {
@@ -187,12 +191,23 @@ def _score_line(moved: dict[str, Any] | None) -> str:
     return (
         line
         + {
-            "climbing": f", and still climbing: --passes {more} may gain up to {gain:.2g}",
+            "climbing": f", and still climbing: try --passes {more}, which may gain up to {gain:.2g}, or --passes auto",
             "settled": ", and settled: more passes would change little",
             "falling": ", and falling: --early-stopping keeps the best",
-            "unknown": "; too few passes to see where it goes",
+            "unknown": "; too few passes to tell whether it is still climbing",
         }[moved["direction"]]
     )
+
+
+def _convergence(facts: dict[str, Any], estimator: Any) -> str:
+    """Say whether the fit has converged, unless the score says what to do already."""
+    if facts["converged"]:
+        return "; the fit has converged"
+    is_climbing = facts["trend"] is not None and facts["trend"]["direction"] == "climbing"
+    if is_climbing or not (facts["convergence"] or 0.0) > estimator.convergence_tol:
+        return ""
+    several = estimator.nouns[0].lower() if facts["quality"] else "parameters"
+    return f"; the {several} still move from pass to pass: --passes auto goes on until they do not"
 
 
 def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
@@ -200,9 +215,9 @@ def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
         return ""
     parts = []
     if found["coherence"] is not None:
-        parts.append(f"coherence {found['coherence']:.2f} (NPMI; 0 is chance, 1 always together)")
+        parts.append(f"coherence {found['coherence']:.2f} (do its words occur together? 0: as by chance, 1: always)")
     if found["diversity"] is not None:
-        parts.append(f"diversity {found['diversity']:.2f} (1: no two share a word)")
+        parts.append(f"diversity {found['diversity']:.2f} (1: no top word is in two topics)")
     marked = [f"{number} is {' and '.join(own)}" for number, own in found["marks"].items()]
     if len(marked) > _MOST_NAMED:
         marked = [*marked[:_MOST_NAMED], f"{len(marked) - _MOST_NAMED} more like these"]

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ssvi import ahead
+from ssvi.cli import INTERRUPTED
+from ssvi.cli.inputs import busy
 from ssvi.engine import Info, State
+from ssvi.files.checkpoints import Checkpoints
+
+
+@contextmanager
+def compiling_ahead(estimator: Any, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Compile what a fit needs while data is read, if it never was; what is returned waits for it, and says so."""
+    steps = [step if isinstance(step, str) else "" for step in (estimator.local_step, estimator.global_step)]
+    with ahead.compiling(estimator.name, getattr(estimator, "n_components", 1), *steps) as wait:
+
+        def wait_aloud() -> None:
+            with busy("compiling kernels, once on this machine", quiet=quiet):
+                wait()
+
+        yield wait_aloud
 
 
 class TrainingDisplay:
@@ -78,3 +100,37 @@ class TrainingDisplay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
+
+
+def watched(
+    estimator: Any, fit: Callable[[], Any], rows: int, keeper: Checkpoints | None, *, quiet: bool
+) -> TrainingDisplay:
+    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command."""
+    with TrainingDisplay(estimator, rows, quiet=quiet) as display:
+        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
+        with _stop_on_interrupt(display, keeper):
+            fit()
+    if display.stopped and keeper is not None and keeper.files():
+        sys.stderr.write(
+            f"ssvi: stopped after step {keeper.last_step} and saved in {keeper.folder}; "
+            "the same command with --resume goes on.\n"
+        )
+        raise typer.Exit(INTERRUPTED)
+    return display
+
+
+@contextmanager
+def _stop_on_interrupt(display: TrainingDisplay, keeper: Checkpoints | None) -> Iterator[None]:
+    """Let the first Ctrl-C end the fit after its step; a second one is as hard as ever."""
+
+    def stop(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, before)
+        display.stop()
+        if keeper is not None:
+            keeper.stop_after_this_step()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ssvi import lookup
 from ssvi.cli import inputs
 from ssvi.cli.listing import PICTURES, show, write_csv, write_picture
 from ssvi.cli.reading import say_notes
+from ssvi.tallies import MeansByLabel
 from ssvi.typing import Array
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -20,15 +21,17 @@ _MOST_DRAWN = 8  # topics in a picture
 _WIDEST = 40  # periods that are drawn in a cell
 
 
-def trends_of(shares: Array, info: Any, by: str, where: str) -> lookup.Trends:
-    """Return topics over time or by group, as far as the corpus has dates or groups."""
-    what = "group" if by == "group" else "date"
-    given = info.groups if by == "group" else info.dates
-    if given is None:
+def trends_of(all_shares: Iterable[tuple[int, Array]], info: Any, by: str, where: str) -> lookup.Trends:
+    """Return topics over time or by group, as far as the corpus has dates or groups; shares come part by part."""
+    what, means = "group" if by == "group" else "date", MeansByLabel()
+    if what not in info.part(0, 1).known():
         raise ValueError(f"{where} has no {what}s: --{what}-column names the column or key that has them.")
-    if by == "group":
-        return lookup.Trends.by_group(shares, given)
-    return lookup.Trends.over_time(shares, given, None if by == "date" else by)
+    for start, shares in all_shares:
+        means.see(info.part(start, start + len(shares)).known()[what], shares)
+    found = means.trends(what, None if by in ("group", "date") else by)
+    if found is None or not found.names:
+        raise ValueError(f"no document has a {what}: there is nothing to go by.")
+    return found
 
 
 def tell_trends(

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ssvi.batches.sources import Source
 from ssvi.cli import inputs
 from ssvi.cli.fit import check_model
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
-from ssvi.cli.use import read_over
+from ssvi.cli.use import as_data, read_over
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import component_counts, count_in_words
 
@@ -35,6 +36,7 @@ def update(
     memory: Annotated[float | None, typer.Option(min=1, help="Let the model be of the last so many documents.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Documents in a minibatch.")] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    backend: inputs.BackendName = "threads",
     vocabulary: Vocabulary = None,
     min_df: MinDf = None,
     max_df: MaxDf = None,
@@ -42,7 +44,7 @@ def update(
     quiet: inputs.Quiet = False,
     as_json: inputs.AsJson = False,
 ) -> None:
-    """Go on with further documents, each of which counts as a new one.
+    """Continue a fit with more documents; each counts as a new one.
 
     The documents are scored first, by the model as it was: where that falls, the data has changed. Limits on words are
     for those that are new.
@@ -52,7 +54,7 @@ def update(
     inputs.check_output(output, *source, vocabulary)
     check_model(output)
     estimator = inputs.load_model(model)
-    given = {"grow_vocabulary": grow, "memory": memory, "batch_size": batch_size, "n_jobs": jobs}
+    given = {"grow_vocabulary": grow, "memory": memory, "batch_size": batch_size, "n_jobs": jobs, "backend": backend}
     given = {name: value for name, value in given.items() if value is not None}
     if grow is not None and not hasattr(estimator, "grow_vocabulary"):
         raise ValueError(f"{estimator.name} has no vocabulary that could grow: leave out --grow-vocabulary.")
@@ -60,11 +62,12 @@ def update(
     limits = {"min_df": min_df, "max_df": max_df, "max_words": max_words}
     reading = dataclasses.replace(reading.at(source), vocabulary=vocabulary)
     X, names = _documents(estimator, reading, limits, quiet=quiet or as_json)
+    rows = len(X) if isinstance(X, Source) else X.shape[0]
     before, columns = _score(estimator, X, names), estimator.n_features_in_
     estimator.partial_fit(X) if names is None else estimator.partial_fit(X, vocabulary=names)
     estimator.save(output)
     facts = {
-        "output": str(output), "model": estimator.name, **component_counts(estimator), "documents": X.shape[0],
+        "output": str(output), "model": estimator.name, **component_counts(estimator), "documents": rows,
         "columns": estimator.n_features_in_, "new_columns": estimator.n_features_in_ - columns,
         "steps": estimator.n_batch_iter_, "score_before": before,
     }  # fmt: skip
@@ -73,7 +76,7 @@ def update(
     elif not quiet:
         scored = "" if before is None else f", scored {before:.4f} before"
         typer.echo(
-            f"{output}: {estimator.name}{count_in_words(estimator)}, gone on with {X.shape[0]:,} documents{scored}; "
+            f"{output}: {estimator.name}{count_in_words(estimator)}, gone on with {rows:,} documents{scored}; "
             f"{estimator.n_features_in_:,} columns, {facts['new_columns']:,} of them new"
         )
 
@@ -87,7 +90,7 @@ def _documents(
         given = [f"--{name.replace('_', '-')}" for name, value in limits.items() if value is not None]
         if given:
             raise ValueError(f"{', '.join(given)} is for new words, which need --grow-vocabulary.")
-        return read_over(estimator, reading, quiet=quiet).documents.to_matrix(), None
+        return as_data(read_over(estimator, reading, quiet=quiet).documents), None
     from ssvi.data.readers import TextOptions
 
     kept = getattr(estimator, "text_options_", None)
@@ -124,7 +127,7 @@ def _score(estimator: Any, X: Any, names: tuple[str, ...] | None) -> float | Non
 
         X = put_into_columns(X, places_of(names, vocabulary_of(estimator) or ()), estimator.n_features_in_)
     try:
-        score = float(estimator.score(X[:, : estimator.n_features_in_]))
+        score = float(estimator.score(X if isinstance(X, Source) else X[:, : estimator.n_features_in_]))
     except ValueError:  # no word that the model knows, for one
         return None
     return score if np.isfinite(score) else None

@@ -1,9 +1,10 @@
-"""What is done with a model file: apply it to other data, score it, ask what it is."""
+"""What is done with a model file: apply it to other data, score it."""
 
 from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,13 +12,13 @@ import numpy as np
 import typer
 from rich.progress import MofNCompleteColumn
 
-from ssvi.cli import inputs
+from ssvi.batches.sources import Source
+from ssvi.cli import inputs, sequences
 from ssvi.cli.display import text_cell
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.files.atomic import write_atomically
-from ssvi.files.models import describe, vocabulary_of
-from ssvi.report.components import component_counts
+from ssvi.files.models import vocabulary_of
 
 _ROWS_AT_ONCE = 10_000
 
@@ -31,6 +32,7 @@ def transform(
         Path, typer.Option("--output", "-o", help="A .csv or .npy file to write, or - for CSV on standard output.")
     ],
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    backend: inputs.BackendName = "threads",
     quiet: inputs.Quiet = False,
 ) -> None:
     """Write the topic weights (or component probabilities, or activations) of each document.
@@ -41,22 +43,23 @@ def transform(
         if output.suffix not in (".csv", ".npy"):
             raise ValueError(f"--output must end in .csv or .npy, or be - for standard output, not {output.name!r}.")
         inputs.check_output(output, model, *source)
-    estimator = inputs.load_model(model).set_params(n_jobs=jobs)
+    estimator = inputs.load_model(model).set_params(n_jobs=jobs, backend=backend)
+    if sequences.is_for_sequences(estimator):
+        _write_states(estimator, reading.at(source), output, quiet=quiet)
+        return
     corpus = read_over(estimator, reading.at(source), quiet=quiet)
-    weights = weights_of(estimator, corpus.documents.to_matrix(), quiet=quiet)
-    noun = "component" if hasattr(estimator, "component_weights") else "column"
-    written = estimator.written_components() if noun == "component" else None
-    chosen = range(weights.shape[1]) if written is None else written
-    columns, weights = [f"{noun}_{k}" for k in chosen], weights[:, chosen]
+    rows, noun = len(corpus.documents), "component" if hasattr(estimator, "component_weights") else "column"
+    chosen = estimator.written_components() if noun == "component" else None
+    parts = _Chosen(chosen, weight_parts(estimator, corpus.documents, quiet=quiet))
     if str(output) == "-":
-        _write_rows(sys.stdout, corpus.info, columns, weights)
+        _write_rows(sys.stdout, corpus.info, noun, parts)
         return
     if output.suffix == ".npy":
-        write_atomically(output, lambda file: np.save(file, weights, allow_pickle=False), "wb")
+        write_atomically(output, lambda file: _write_array(file, rows, parts), "wb")
     else:
-        write_atomically(output, lambda file: _write_rows(file, corpus.info, columns, weights))
+        write_atomically(output, lambda file: _write_rows(file, corpus.info, noun, parts))
     if not quiet:
-        typer.echo(f"{output}: {len(weights):,} documents x {weights.shape[1]:,} {noun}s")
+        typer.echo(f"{output}: {rows:,} documents x {len(parts.numbers):,} {noun}s")
 
 
 @reads(how_to_read)
@@ -65,6 +68,7 @@ def score(
     source: Inputs,
     reading: Reading,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    backend: inputs.BackendName = "threads",
     as_json: inputs.AsJson = False,
 ) -> None:
     """Print the score of documents under a model: higher is better.
@@ -74,45 +78,48 @@ def score(
 
     Example: ssvi score topics.ssvi held_out.jsonl
     """
-    estimator = inputs.load_model(model).set_params(n_jobs=jobs)
-    corpus = read_over(estimator, reading.at(source), quiet=as_json)
-    with inputs.busy("scoring", quiet=as_json):
-        value = float(estimator.score(corpus.documents.to_matrix()))
+    estimator = inputs.load_model(model).set_params(n_jobs=jobs, backend=backend)
+    if sequences.is_for_sequences(estimator):
+        data = sequences.read(reading.at(source), estimator)
+        value, count = float(estimator.score(data.values, data.lengths)), {"sequences": len(data.lengths)}
+    else:
+        corpus = read_over(estimator, reading.at(source), quiet=as_json)
+        with inputs.busy("scoring", quiet=as_json):
+            value = float(estimator.score(as_data(corpus.documents)))
+        count = {"documents": len(corpus.documents)}
     if as_json:
-        inputs.print_json({"score": value, "documents": len(corpus.documents)})
+        inputs.print_json({"score": value, **count})
     else:
         typer.echo(f"{value:.6f}")
 
 
-def info(model: ModelFile, as_json: inputs.AsJson = False) -> None:
-    """Print what a model file holds.
+def _write_states(estimator: Any, reading: Reading, output: Path, *, quiet: bool) -> None:
+    """Write each time point's sequence, most probable state and probabilities of states."""
+    data = sequences.read(reading, estimator)
+    if hasattr(estimator, "summarize_components"):
+        found = estimator.component_weights(data.values, data.lengths)
+        columns = ["state", *(f"state_{k}" for k in range(found.shape[1]))]
+        table, what = np.column_stack([estimator.predict(data.values, data.lengths), found]), "states"
+    else:
+        columns, table = sequences.state_columns(estimator, data)
+        found, what = table, "columns"
+    if output.suffix == ".npy":
+        write_atomically(output, lambda file: np.save(file, found, allow_pickle=False), "wb")
+    elif str(output) == "-":
+        _write_path(sys.stdout, data.lengths, columns, table)
+    else:
+        write_atomically(output, lambda file: _write_path(file, data.lengths, columns, table))
+    if not quiet and str(output) != "-":
+        typer.echo(f"{output}: {len(found):,} time points x {found.shape[1]:,} {what}")
 
-    Example: ssvi info topics.ssvi
-    """
-    about, estimator = describe(model), inputs.load_model(model)
-    parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != "callbacks"}
-    facts = {
-        "file": str(model),
-        "class": about["class"],
-        "schema": about["schema"],
-        "documents": estimator._n_distinct,
-        "columns": estimator.n_features_in_,
-        "vocabulary": vocabulary_of(estimator) is not None,
-        **component_counts(estimator),
-        "held_out_score": estimator.scores_[-1][1] if getattr(estimator, "scores_", []) else None,
-        "seed": estimator.random_state_,
-        "steps": estimator.n_batch_iter_,
-        "seconds": round(sum(step.seconds for step in estimator.history_), 3),
-        "text": getattr(estimator, "text_options_", None),
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
-        "versions": about["versions"],
-    }
-    if as_json:
-        inputs.print_json(facts)
-        return
-    for name, value in facts.items():
-        shown = "  ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
-        typer.echo(f"{name}: {shown}")
+
+def _write_path(file: Any, lengths: Any, columns: list[str], table: Any) -> None:
+    """Write a row for each time point: its sequence and its time, counted from 1, and what is said of its states."""
+    writer = csv.writer(file)
+    writer.writerow(["sequence", "time", *columns])
+    places = [(n + 1, t + 1) for n, length in enumerate(lengths) for t in range(length)]
+    for place, row in zip(places, table, strict=True):
+        writer.writerow([*place, *(f"{value:.6g}" for value in row)])
 
 
 def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
@@ -127,32 +134,60 @@ def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     return corpus
 
 
-def weights_of(estimator: Any, matrix: Any, *, quiet: bool) -> Any:
-    """Return the components' weights of every row, with a bar. Those of a row do not depend on the other rows.
+def as_data(documents: Any) -> Any:
+    """Return documents as estimators take them: a matrix, or a corpus on disk as it is."""
+    return documents if isinstance(documents, Source) else documents.to_matrix()
 
-    A model that has no components has a `transform`.
+
+def weights_of(estimator: Any, documents: Any, *, quiet: bool) -> Any:
+    """Return the components' weights of every row, with a bar."""
+    return np.concatenate([weights for _, weights in weight_parts(estimator, documents, quiet=quiet)])
+
+
+def weight_parts(estimator: Any, documents: Any, *, quiet: bool) -> Iterator[tuple[int, Any]]:
+    """Yield the components' weights of all rows, with a bar: so many rows at a time, each with the number of its first.
+
+    Those of a row do not depend on the other rows. A model that has no components has a `transform`.
     """
-    parts, rows = [], matrix.shape[0]
-    apply = getattr(estimator, "component_weights", None) or estimator.transform
+    rows, apply = len(documents), getattr(estimator, "component_weights", None) or estimator.transform
     with inputs.bar("transforming", quiet=quiet, counted=MofNCompleteColumn()) as advance:
         for start in range(0, rows, _ROWS_AT_ONCE):
-            parts.append(apply(matrix[start : start + _ROWS_AT_ONCE]))
-            advance(min(start + _ROWS_AT_ONCE, rows), rows)
-    return np.concatenate(parts)
+            stop = min(start + _ROWS_AT_ONCE, rows)
+            yield start, apply(documents.slice(start, stop).to_matrix())
+            advance(stop, rows)
 
 
-def _write_rows(file: Any, info: Any, columns: list[str], weights: Any) -> None:
+class _Chosen:
+    """The weights of some of the components, part by part; `numbers` are theirs, once a part was seen."""
+
+    def __init__(self, numbers: Sequence[int] | None, parts: Iterator[tuple[int, Any]]) -> None:
+        self.numbers: Sequence[int] = [] if numbers is None else list(numbers)
+        self._every, self._parts = numbers is None, parts
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        for start, weights in self._parts:
+            if self._every:
+                self.numbers = range(weights.shape[1])
+            yield start, weights[:, self.numbers]
+
+
+def _write_rows(file: Any, info: Any, noun: str, parts: _Chosen) -> None:
     """Write a row for each document: its number, counted from 1, what else is known of it, and its weights."""
-    known = info.known()
-    writer = csv.writer(file)
-    writer.writerow(["document", *known, *columns])
-    for number, row in enumerate(weights):
-        about = [text_cell(texts[number]) for texts in known.values()]
-        writer.writerow([number + 1, *about, *(f"{value:.6g}" for value in row)])
+    writer, names = csv.writer(file), list[str]()
+    for start, weights in parts:
+        known = info.part(start, start + len(weights)).known()
+        if not start:
+            names = list(known)
+            writer.writerow(["document", *names, *(f"{noun}_{k}" for k in parts.numbers)])
+        for place, row in enumerate(weights):
+            about = [text_cell(known[name][place] if name in known else "") for name in names]
+            writer.writerow([start + place + 1, *about, *(f"{value:.6g}" for value in row)])
 
 
-def _plain(value: Any) -> Any:
-    """Return a parameter in a form that JSON has."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return value.tolist() if isinstance(value, np.ndarray) else str(value)
+def _write_array(file: Any, rows: int, parts: _Chosen) -> None:
+    """Write what `numpy.save` writes, as it comes."""
+    for start, weights in parts:
+        if not start:
+            header = {"descr": weights.dtype.str, "fortran_order": False, "shape": (rows, weights.shape[1])}
+            np.lib.format.write_array_header_1_0(file, header)
+        file.write(np.ascontiguousarray(weights).tobytes())

@@ -19,7 +19,7 @@ from ssvi.batches.documents import Documents
 from ssvi.data.wikidump import Article, articles
 from ssvi.data.wikitext import plain_text
 
-__all__ = ["Article", "articles", "bags_of_words", "count_words", "plain_text", "save_dump"]
+__all__ = ["Article", "articles", "bags_of_words", "count_words", "plain_text", "save_dump", "write_dump"]
 
 _WORD = re.compile(r"[^\W\d_]+")
 _CURLY_APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
@@ -121,6 +121,37 @@ def save_dump(
                 output.rmdir()
         raise
     return int(matrix.shape[0])
+
+
+def write_dump(
+    path: str | Path,
+    vocabulary: Sequence[str],
+    output: str | Path,
+    *,
+    shortest: int = 0,
+    most: int | None = None,
+    report: Callable[[int], None] | None = None,
+) -> int:
+    """Write the articles of a dump as a corpus on disk, with their titles; return how many there are.
+
+    Memory does not grow with the dump. The parameters are those of `save_dump`.
+    """
+    from ssvi.corpora import CorpusWriter
+    from ssvi.data.readers.base import DocumentInfo
+
+    numbers, count = _word_numbers(vocabulary), 0
+    bags = (
+        (article.title, count_words(plain_text(article.text), numbers)) for article in articles(path, report=report)
+    )
+    chosen = islice(((title, bag) for title, bag in bags if bag.total() >= shortest), most)
+    with CorpusWriter(output, len(numbers), vocabulary, known=("title",)) as writer:
+        while batch := list(islice(chosen, 1_000)):
+            (documents,) = _batches(iter([bag for _, bag in batch]), len(batch), len(numbers))
+            writer.add(documents, DocumentInfo(titles=tuple(title for title, _ in batch)))
+            count += len(batch)
+        if not count:
+            raise ValueError(f"{path} has no article of {shortest} or more words of the vocabulary: check both.")
+    return count
 
 
 def _word_numbers(vocabulary: Sequence[str]) -> dict[str, int]:

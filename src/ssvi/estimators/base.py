@@ -6,7 +6,7 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Any, ClassVar, TypeVar, cast
@@ -17,7 +17,9 @@ from ssvi import engine
 from ssvi.adaptive import AdaptiveSchedule
 from ssvi.backends.base import Backend
 from ssvi.batches.minibatches import equal_cuts
+from ssvi.batches.sources import Source
 from ssvi.engine import NEVER, Callback, Info, Problem, State
+from ssvi.engine.read_ahead import read_ahead
 from ssvi.estimators.choices import check_same, make_backend, make_seed
 from ssvi.estimators.convergence import Convergence, warn_unless_converged
 from ssvi.estimators.parameters import Attribute
@@ -152,6 +154,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         if start is not None:
             self._begin_from(start, data)
 
+    def _first_guess(self, data: Any) -> Any:
+        """Return what `fit` begins with where nothing was given: nothing, but for models that need a good start."""
+        return None
+
     def _begin_from(self, start: Any, data: Any) -> None:
         """Put what another model has found into the state before the first step, for those estimators that can."""
         raise NotImplementedError
@@ -173,7 +179,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         with self._checkpoints(data, given.validation, given.start) as keepers:
             data, held_out = self._split(data, given.validation)  # by a checkpoint's seed, if there is one
             if all(keeper.resumed_at is None for keeper in keepers):
-                self._start(data, given.start)
+                self._start(data, self._first_guess(data) if given.start is None else given.start)
                 self._n_distinct = len(data)
             plan = self._plan(len(data)) if given.start is None else self._careful(self._plan(len(data)))
             scored = [] if held_out is None else [Validation(self, held_out, plan)]
@@ -216,7 +222,7 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
             local_step = self._fit_step(data, plan)
             problem = self._problem(local_step, plan.global_step, plan.schedule, len(data), backend)
             self._state = engine.run(
-                replace(problem, rearranges=self._rearranges(plan)),
+                replace(problem, rearranges=self._rearranges(plan), rearranges_every=plan.look // plan.steps_per_pass),
                 self._state,
                 data,
                 sweeps=0 if self._ended else plan.passes,
@@ -318,12 +324,16 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         # After a fit `documents_seen` counts each document once a pass: it no longer tells how many there are.
         streaming = self._n_distinct == self._state.documents_seen
         self._n_distinct += len(data)
-        population = self.total_samples or (None if streaming else self._n_distinct)
-        with self._open_backend() as backend, Progress(self._state.step + len(cuts) - 1, self.name) as progress:
+        announced = self._in_groups(self.total_samples)
+        population = announced or (None if streaming else self._n_distinct)
+        total = self._state.step + len(cuts) - 1
+        with self._open_backend() as backend, Progress(total, self.name) as progress, ExitStack() as reading:
             step, rule, schedule = self._stream_step(data), self._global_step(), self._schedule(streamed=True)
-            problem = self._problem(step, rule, schedule, population, backend, self.memory)
+            problem = self._problem(step, rule, schedule, population, backend, self._in_groups(self.memory))
+            if isinstance(data, Source):
+                batches = reading.enter_context(closing(read_ahead(engine.checked(problem, batches))))
             self._state = engine.follow(problem, self._state, batches, self._callbacks(progress))
-        passes = -(-self._state.documents_seen // int(self.total_samples or self._n_distinct))
+        passes = -(-self._state.documents_seen // int(announced or self._n_distinct))
         self.n_iter_ = max(getattr(self, "n_iter_", 0), passes)
         self.bound_ = self._bound(data)
 
@@ -365,6 +375,10 @@ class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
         documents = min(seen, len(data)) if len(steps) == len(self.history_) else len(data)
         whole = local * population / documents + engine.prior_bound(self._model(), self._state.parameters)
         return whole / (population * self._units(data))
+
+    def _in_groups(self, rows: float | None) -> float | None:
+        """Return a number of rows as the number of groups that the engine counts; for most the two are the same."""
+        return rows
 
     def _units(self, data: Any) -> float:
         """Return by how many observed units a row counts, on average, in figures per unit."""

@@ -11,6 +11,7 @@ from sklearn.preprocessing import binarize
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
+from ssvi.batches.sources import Mapped, Source
 from ssvi.checks import is_integer, positive_or_auto, positive_pair_or_auto, require, require_count
 from ssvi.engine import Callback, Info, State
 from ssvi.estimators.choices import (
@@ -21,6 +22,7 @@ from ssvi.estimators.mixtures import MixtureEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given
+from ssvi.estimators.streamed import AboveThreshold, by_chunks, take_columns
 from ssvi.evaluation.mixtures import averaged_log_predictive
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
@@ -36,7 +38,7 @@ class BernoulliMixture(MixtureEstimator):
 
     It leaves components empty that the data do not need. How many it uses is a rough answer, which differs from seed
     to seed and grows a little with `n_components`: where clusters overlap, one may be two. Fit with several seeds
-    before you rely on the number.
+    before you rely on the number; `merge_copies` makes it smaller and more stable.
 
     It has the ways of `sklearn.mixture`, which has no mixture for binary data. Rows x features of zeros and ones come
     dense or sparse; the time of a step grows with the number of ones.
@@ -124,6 +126,8 @@ class BernoulliMixture(MixtureEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each component given each row, rows x K, at `weights_` and `means_`."""
         check_is_fitted(self)
+        if isinstance(X, Source):
+            return by_chunks(self.predict_proba, X)
         rows, model = self._rows(X, reset=False), self._model()
         views = model.statistics(self.weights_, self.means_)
         with self._open_backend() as backend:
@@ -132,12 +136,16 @@ class BernoulliMixture(MixtureEstimator):
     def score_samples(self, X: Any) -> Array:
         """Return the log probability of each row, at `weights_` and `means_`, or averaged over `snapshots`."""
         check_is_fitted(self)
+        if isinstance(X, Source):
+            return by_chunks(self.score_samples, X)
         rows, estimates = self._rows(X, reset=False), self._snapshots or [(self.weights_, self.means_)]
         with self._open_backend() as backend:
             return averaged_log_predictive(estimates, rows, backend=backend)
 
-    def _score(self, data: Documents) -> float:
+    def _score(self, data: Documents | Source) -> float:
         """Return the mean log probability of rows at the present estimate, whatever snapshots there are."""
+        if isinstance(data, Source):
+            return sum(len(own) * self._score(own) for _, own in data.chunks()) / len(data)
         with self._open_backend() as backend:
             return float(averaged_log_predictive([(self.weights_, self.means_)], data, backend=backend).mean())
 
@@ -173,9 +181,12 @@ class BernoulliMixture(MixtureEstimator):
         """Return each component's share of the rows, its probabilities of ones, and their deviations under q."""
         return self._model().summarize(self._state.estimate)
 
-    def _rows(self, X: Any, *, reset: bool) -> Documents:
-        """Check parameters and data; return the rows by their ones."""
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Check parameters and data; return the rows by their ones, those of a corpus on disk when they are read."""
         self._check_parameters()
+        if isinstance(X, Source):
+            take_columns(self, X, type(self).__name__, reset=reset, allow_empty=True)
+            return X if self.binarize is None else Mapped(X, AboveThreshold(self.binarize))
         X = check_data(self, X, reset=reset)
         if self.binarize is not None:
             X = binarize(X, threshold=self.binarize)
@@ -211,8 +222,7 @@ class BernoulliMixture(MixtureEstimator):
 
         def keep(state: State, info: Info) -> None:
             if info.step in wanted:
-                model = self._model()
-                parts = model.mean_weights(state.estimate), model.mean_components(state.estimate)
-                self._snapshots.append(parts)
+                model, lam = self._model(), state.parameters  # an average is no draw
+                self._snapshots.append((model.mean_weights(lam), model.mean_components(lam)))
 
         return [keep]

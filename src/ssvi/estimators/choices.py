@@ -48,8 +48,14 @@ def make_global_step(choice: str | GlobalStep) -> GlobalStep:
 
 
 def make_backend(choice: str, n_jobs: int | None) -> Any:
-    """Return a new backend of the kind that a parameter names."""
-    return lookup("ssvi.backends", Backend, choice, "backend")(n_jobs)
+    """Return a new backend of the kind that a parameter names; "ray:ADDRESS" is a Ray cluster at an address."""
+    name, _, address = choice.partition(":")
+    kind = lookup("ssvi.backends", Backend, name, "backend")
+    if not address:
+        return kind(n_jobs)
+    if not kind.remote:
+        raise ValueError(f"backend {name!r} is on this machine and has no address: leave out {address!r}.")
+    return kind(n_jobs, address)
 
 
 def make_local_step(choice: str | LocalStep, model: str, **options: Any) -> LocalStep:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ssvi import engine
 from ssvi.batches.frames import Frames
 from ssvi.batches.matrices import canonical_rows, check_sparse
+from ssvi.batches.sources import Mapped, Source
 from ssvi.checks import AUTO, is_auto, is_integer, positive_or_auto, require, require_count
 from ssvi.engine import Problem
 from ssvi.estimators.choices import (
@@ -29,6 +30,7 @@ from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
+from ssvi.estimators.streamed import as_frames, by_chunks, take_columns
 from ssvi.global_steps.mean_field import MeanField as GlobalMeanField
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField
@@ -202,6 +204,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     def transform(self, X: Any, *, mask: Any = None) -> Array:
         """Return each row's activations times the weights, rows x K: times `components_` they are the row's mean."""
         check_is_fitted(self)
+        if isinstance(X, Source):
+            return by_chunks(self.transform, X)
         frames = self._frames(X, mask, reset=False, where="transform")
         activations: Array = self._mean_field(frames).local["activations"] * self.weights_
         return activations.astype(np.float32) if frames.values.counts.dtype == np.float32 else activations
@@ -225,7 +229,9 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         check_is_fitted(self)
         return self._score(self._frames(X, mask, reset=False, where="score"))
 
-    def _score(self, data: Frames) -> float:
+    def _score(self, data: Frames | Source) -> float:
+        if isinstance(data, Source):
+            return sum(len(own) * self._score(own) for _, own in data.chunks()) / len(data)
         bound = self._mean_field(data).bound
         return bound / data.n_known if data.n_known else float("nan")
 
@@ -284,9 +290,15 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _frames(self, X: Any, mask: Any, *, reset: bool, where: str) -> Frames:
+    def _frames(self, X: Any, mask: Any, *, reset: bool, where: str) -> Any:
         """Check parameters and data; return the data as frames."""
         self._check_parameters()
+        if isinstance(X, Source):
+            if mask is not None:
+                raise ValueError("a corpus on disk has no missing entries: leave out `mask`.")
+            empty = where in ("transform", "score") or not reset
+            take_columns(self, X, f"{type(self).__name__}.{where}", reset=reset, allow_empty=empty)
+            return Mapped(X, as_frames)
         hidden = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
         X = np.ma.getdata(X) if hidden is not None else X
         X = check_data(self, X, reset=reset, ensure_all_finite=mask is None and hidden is None)
@@ -307,8 +319,9 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             **{name: positive_or_auto(name, given[name]) for name in names},
         }
 
-    def _fix_model(self, data: Frames) -> None:
-        known = data.n_known / float(data.values.tight().counts.sum(dtype=np.float64))
+    def _fix_model(self, data: Frames | Source) -> None:
+        total = data.total_length() if isinstance(data, Source) else data.values.tight().counts.sum(dtype=np.float64)
+        known = self._observed(data) / float(total)
         given = self.inverse_scale
         self.inverse_scale_ = known if given is None or is_auto(given) else float(given)
         self._fitted = self._wanted()
@@ -319,9 +332,10 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
             values["inverse_scale"] = self.inverse_scale_
         return self._with_learned(replace(Model(self.n_features_in_, *values.values()), learned=learned))
 
-    def _local_step(self, frames: Frames) -> LocalStep:
+    def _local_step(self, frames: Any) -> LocalStep:
         step = make_local_step(self.local_step, Model.name)
-        step.check(frames)
+        if not isinstance(frames, Source):
+            step.check(frames)
         return step
 
     def _mean_field(self, frames: Frames) -> Any:
@@ -331,8 +345,8 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         with self._open_backend() as backend:
             return backend.map_reduce(_THOROUGH, model, views, frames, derive_keys(0, len(frames)))
 
-    def _observed(self, data: Frames) -> float:
-        return float(data.n_known)
+    def _observed(self, data: Frames | Source) -> float:
+        return float(len(data) * data.n_words if isinstance(data, Source) else data.n_known)
 
     def _fit_step(self, data: Frames, plan: Plan) -> LocalStep:
         return self._local_step(data)
@@ -340,14 +354,14 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
     def _stream_step(self, data: Frames) -> LocalStep:
         return self._local_step(data)
 
-    def _finish(self, data: Frames) -> bool:
-        """Join what draws have split, and go on by mean-field steps over all rows."""
+    def _finish(self, data: Any) -> bool:
+        """Join what draws have split, and go on by mean-field steps over all rows, if these are in memory."""
         if not make_global_step(self.global_step).stochastic:
             return False
         if self.merge is not None:
             merged = self._model().merged(self._state.estimate, self.merge, self.active_share)
             self._state = replace(self._state, parameters=merged, averages={})
-        if not self.polish:
+        if not self.polish or isinstance(data, Source):  # all rows of a corpus on disk are not seen at once
             return self.merge is not None
         with self._open_backend() as backend, Progress(self._state.step + self.polish, f"{Model.name} polish") as bar:
             problem = Problem(

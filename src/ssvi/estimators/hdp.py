@@ -22,7 +22,7 @@ from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.base import is_active
 from ssvi.models.hdp import HDP, usual_concentrations
 from ssvi.models.lda import LDA
-from ssvi.models.merging import ALIKE
+from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 # For how long topics are taken for alike, less and less: a share of the sum of a fit's step sizes.
@@ -112,6 +112,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         words="""Passes over the data in `fit`. By default 20, or as many as make 180 steps. "auto" goes on until the
         fit has converged, for ten times that at most.""",
     )
+    convergence_tol: float = changed(LatentDirichletAllocation, "convergence_tol", default=0.01)
     batch_size: int | None = changed(
         LatentDirichletAllocation,
         "batch_size",
@@ -135,6 +136,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     )
 
     _batches_of_data: ClassVar[int] = 6
+    _softens_draws: ClassVar[bool] = False  # topics that are not needed fade away by their draws
     _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
         "doc_topic_prior": ("concentration", None),
         "topic_concentration_prior": ("growth", None),
@@ -231,24 +233,24 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         return np.flatnonzero(self.active_).tolist()
 
     def _finish(self, data: Documents) -> bool:
-        merged = self._merge_twins()
+        merged = self._merge_copies()
         self._warn_if_too_few()
         return merged
 
-    def _merge_twins(self) -> bool:
+    def _merge_copies(self) -> bool:
         """Make one topic of those that are the same but for noise; tell whether there were any.
 
         After a few steps topics are still much alike, and that says nothing.
         """
         state, model = self._state, self._model()
-        merges = self.merge_copies and state.step >= _ENOUGH_STEPS
-        pairs = model.twins(state.estimate, ALIKE) if merges else []
-        if pairs:
-            parameters, averages = (
-                model.merged(arrays, pairs) if len(arrays) else {} for arrays in (state.parameters, state.averages)
-            )
+        if not self.merge_copies or state.step < _ENOUGH_STEPS:
+            return False
+        change = model.rearrangement(state.estimate.__getitem__)
+        if change is not None:
+            blocks = model.blocks()
+            parameters, averages = change.of(state.parameters, blocks), change.of(state.averages, blocks)
             self._state = replace(state, parameters=parameters, averages=averages, totals={})
-        return bool(pairs)
+        return change is not None
 
     def _warn_if_too_few(self) -> None:
         """Warn if nearly all topics are in use, where there were words and steps enough to tell."""
@@ -319,6 +321,9 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         if self.max_iter is not None and not isinstance(self.max_iter, str):
             return int(self.max_iter)
         return max(_FEWEST_PASSES, -(-_FEWEST_STEPS // -(-n // self._batch_size_for(n))))
+
+    def _usual_schedule(self) -> PowerSchedule:
+        return self._online_schedule
 
     def _first_end(self, plan: Plan) -> int:
         return plan.planned * plan.steps_per_pass  # until then topics are taken for more alike than they are

@@ -55,11 +55,9 @@ def with_parameters(cls: Kind) -> Kind:
     own = [name for name in inspect.get_annotations(cls) if not name.startswith("_")]  # others are no parameters
     cls.__annotations__ = {name: cls.__annotations__[name] for name in own}
     result: Any = dataclasses.dataclass(eq=False, repr=False, kw_only=True)(cls)
-    # What is given without its name comes first, then what the class itself declares.
-    fields = sorted(
-        dataclasses.fields(result),
-        key=lambda field: (field.kw_only, own.index(field.name) if field.name in own else len(own)),
-    )
+    # What is given without its name comes first, then what the class itself declares, then what its bases do.
+    order = list(dict.fromkeys(name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())))
+    fields = sorted(dataclasses.fields(result), key=lambda field: (field.kw_only, order.index(field.name)))
     shared = [entry for base in reversed(cls.__mro__) for entry in vars(base).get("shared_attributes", ())]
     result.__doc__ = _documented(cls.__doc__ or "", fields, shared)
     return cast(Kind, result)

@@ -213,8 +213,9 @@ class LoopParameters(BaseEstimator):
     )
     backend: str | Backend = parameter(
         default="threads",
-        kind='"threads" or Backend',
-        words="Where the local step of a minibatch runs. The result does not depend on it.",
+        kind='"threads", "ray", "ray:ADDRESS" or Backend',
+        words="""Where the local step of a minibatch runs: threads of this process, or a Ray cluster (docs/cluster.md):
+        one at an address (host:port or auto), or a local one. The result does not depend on it.""",
     )
     n_jobs: int | None = parameter(
         default=None,
@@ -302,7 +303,11 @@ class LoopParameters(BaseEstimator):
             return self.learning_rate
         if self.learning_rate == "adaptive":
             return SignalShare()
-        return self._power_schedule(self._stream_schedule if streamed else self._online_schedule, whole_steps)
+        return self._power_schedule(self._stream_schedule if streamed else self._usual_schedule(), whole_steps)
+
+    def _usual_schedule(self) -> PowerSchedule:
+        """Return the step sizes of `fit` by minibatches, unless parameters say otherwise."""
+        return self._online_schedule
 
     def _power_schedule(self, online: PowerSchedule, whole_steps: int | None) -> PowerSchedule:
         """Return the step sizes that the three learning parameters stand for."""

@@ -1,4 +1,4 @@
-"""eta of topics, as parameters give it: a number, an array, or words that topics are to have."""
+"""alpha and eta as parameters give them: a number, an array, or words that topics are to have."""
 
 from __future__ import annotations
 
@@ -9,10 +9,27 @@ from typing import Any
 import numpy as np
 
 from ssvi.checks import is_integer, is_number, require_positive
+from ssvi.models.lda import LARGEST_ALPHA, SMALLEST_ALPHA, is_usable_alpha
 from ssvi.typing import Array
 
 SeedWords = Mapping[int, Sequence[Any]] | Sequence[Sequence[Any]]
 _SHOWN = 5  # words of a list that an error or a warning names
+
+
+def check_doc_topic_prior(value: Any, n_topics: int) -> Array:
+    """Return alpha of each topic: a number, or one for each."""
+    try:
+        alpha = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        alpha = np.array(np.nan)
+    if alpha.ndim == 0:
+        alpha = np.full(n_topics, alpha)
+    if alpha.shape != (n_topics,) or not is_usable_alpha(alpha):
+        raise ValueError(
+            f"doc_topic_prior must be a positive number from {SMALLEST_ALPHA:g} to {LARGEST_ALPHA:g}, or {n_topics} of "
+            f"them (one for each topic), or 'auto', 'symmetric' or 'asymmetric' to learn it, not {value!r}."
+        )
+    return alpha
 
 
 def check_topic_word_prior(value: Any, n_topics: int, n_words: int | None) -> float | Array:

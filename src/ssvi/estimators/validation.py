@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ssvi.batches.sources import Source
 from ssvi.engine import Info, State
 from ssvi.estimators.plan import Plan
 from ssvi.numerics.random import derive_key
@@ -17,6 +18,8 @@ def set_aside(data: Any, share: float, seed: int) -> tuple[Any, Any]:
     count = max(1, round(share * len(data)))
     if count >= len(data):
         raise ValueError(f"early stopping sets rows aside, and there are only {len(data)}: give X_val, or more rows.")
+    if isinstance(data, Source):
+        return data.set_aside(count, seed)
     order = np.random.default_rng(derive_key(seed, "validation")).permutation(len(data))
     return data.take(np.sort(order[count:])), data.take(np.sort(order[:count]))
 
@@ -71,19 +74,28 @@ class Validation:
 
     def _is_over(self) -> bool:
         """Tell whether the last scores are no better than one before them, by more than a margin."""
-        scores = [score for _, score in self._estimator.scores_[self._first :]]
+        scores = [score for _, score in self._estimator.scores_[self._first_that_counts() :]]
         patience = self._estimator.n_iter_no_change
         if len(scores) <= patience:
             return False
         before = max(scores[:-patience])
         return bool(max(scores[-patience:]) <= before + self._estimator.validation_tol * abs(before))
 
+    def _first_that_counts(self) -> int:
+        """Return the number of the first score that may be the best: states before copies were merged still have them.
+
+        What takes their places costs a little at first, so that a score alone would go back to the copies.
+        """
+        merged = max((info.step for info in self._estimator.history_ if info.merged), default=0)
+        return max(self._first, -(-merged // self._every) - 1)
+
     def _score(self, state: State) -> None:
         """Score the rows at a state on the way, and keep it if it is the best."""
         estimator = self._estimator
-        best = max((score for _, score in estimator.scores_[self._first :]), default=-np.inf)
+        first = self._first_that_counts()
+        best = max((score for _, score in estimator.scores_[first:]), default=-np.inf)
         score = self.note(state)
-        if estimator.early_stopping and len(estimator.scores_) > self._first and score > best:
+        if estimator.early_stopping and len(estimator.scores_) > first and score > best:
             # The snapshot of a fit under way becomes arrays of its own here.
             estimator._best_state = state.complete()
 

@@ -14,11 +14,13 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
+from ssvi.batches.sources import Source
 from ssvi.checks import is_auto, require_flag, require_positive
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import check_data, check_same
 from ssvi.estimators.columns import check_names, places_of, put_into_columns
 from ssvi.estimators.parameters import parameter, with_parameters
+from ssvi.estimators.streamed import take_columns
 from ssvi.estimators.topic_priors import SeedWords, check_seed_words, check_topic_word_prior, seeded_prior
 from ssvi.models.new_words import BLOCK, taken_over, unseen
 from ssvi.typing import Array
@@ -48,6 +50,7 @@ class _Found:
     """What a fit of topics leaves behind."""
 
     topic_word_prior_: float | Array
+    local_step_: str
     _n_words: int
 
 
@@ -128,6 +131,22 @@ class WordsEstimator(_Found, StochasticEstimator):
             names = check_names(vocabulary, X.shape[1])
         return self._arranged(X, None if names is None else tuple(names), learn=learn)
 
+    def _checked_source(
+        self, source: Source, where: str, *, reset: bool, allow_empty: bool, vocabulary: Sequence[str] | None
+    ) -> Source:
+        """Return a corpus that is read as it is needed, whose columns are the model's."""
+        take_columns(self, source, where, reset=reset, allow_empty=allow_empty)
+        if vocabulary is not None and source.vocabulary is not None and tuple(vocabulary) != source.vocabulary:
+            raise ValueError("the corpus has words of its own, and `vocabulary` are others: leave it out.")
+        words = source.vocabulary or vocabulary
+        if reset:
+            self.__dict__.pop("vocabulary_", None)
+            if words is not None:
+                self.vocabulary_ = _as_array(check_names(words, source.n_words))
+        elif words is not None:
+            self._check_known(check_names(words, source.n_words))
+        return source
+
     def _check_known(self, names: tuple[str, ...]) -> None:
         known = self._names()
         if known is None:
@@ -207,7 +226,7 @@ class WordsEstimator(_Found, StochasticEstimator):
         shape, may_come = (n_topics, int(self.n_features_in_)), self.grow_vocabulary
         return seeded_prior(eta, self.seed_words, self.seed_strength, shape, self._names(), may_come=may_come)
 
-    def _begin_from(self, start: Start, data: Documents) -> None:
+    def _begin_from(self, start: Start, data: Documents | Source) -> None:
         """Put another model's topics where the fit begins."""
         model, names = self._model(), self._names()
         if names is not None and start.names is not None:
@@ -222,7 +241,7 @@ class WordsEstimator(_Found, StochasticEstimator):
         if (places < 0).all():
             raise ValueError("start has no word in common with X: it is of no use as a start.")
         random = self._state.parameters[BLOCK]
-        lam = taken_over(start.topics, places, model, random, float(data.lengths().sum()))
+        lam = taken_over(start.topics, places, model, random, data.total_length())
         self._state = replace(self._state, parameters={**self._state.parameters, BLOCK: lam})
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ssvi.batches.documents import Documents
+from ssvi.batches.sources import Source
 from ssvi.typing import Array
 
 Words = npt.NDArray[np.int64]
@@ -61,6 +62,12 @@ def top_words(topics: Array, n: int = 10) -> Words:
 
 def document_occurrences(documents: Any, tops: Words) -> Occurrences:
     """Count in which documents of a bag-of-words corpus (Documents, or a matrix of counts) the topics' words occur."""
+    if isinstance(documents, Source):
+        words = np.unique(tops)
+        joint = np.zeros((len(words), len(words)))
+        for _, own in documents.chunks():
+            joint += document_occurrences(own, tops).joint
+        return Occurrences(words, joint, len(documents))
     documents = Documents.of(documents)
     words, tight = np.unique(tops), documents.tight()
     if words[-1] >= documents.n_words:

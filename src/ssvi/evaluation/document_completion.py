@@ -6,6 +6,7 @@ is the predictive probability of words given words, not the marginal probability
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,9 @@ def _split_tokens(
     """Choose half of each document's tokens (rounded down) at random; fill in how many of each entry are chosen."""
     for d in range(indptr.size - 1):
         state = keys[d]
-        left = counts[indptr[d] : indptr[d + 1]].sum()
+        left = 0
+        for i in range(indptr[d], indptr[d + 1]):
+            left += counts[i]
         wanted = left // 2
         for i in range(indptr[d], indptr[d + 1]):
             for _ in range(counts[i]):
@@ -129,11 +132,25 @@ def document_completion(
     if local_step is None:
         local_step = Gibbs(sweeps=120, kept=100) if Gibbs.suits(documents) else MeanField()
     local_step.check(documents)
-    observed, held_out = split_documents(documents, seed)
-    model = LDA(topics.shape[1], alpha, eta=1.0)
-    keys = observed.content_keys(derive_key(seed, "completion"))
     with np.errstate(divide="ignore"):  # a topic may lack a word
         views = {"topics": np.log(topics)}
+    model = LDA(topics.shape[1], alpha, eta=1.0)
+    return complete_documents(topics, documents, local_step, model, views, seed=seed, backend=backend)
+
+
+def complete_documents(
+    topics: Array,
+    documents: Documents,
+    local_step: LocalStep,
+    model: Any,
+    views: Mapping[str, Array],
+    *,
+    seed: int = 0,
+    backend: Backend | None = None,
+) -> HeldOut:
+    """Do what `document_completion` does for any model of topics, by a local step that finds `weights`."""
+    observed, held_out = split_documents(documents, seed)
+    keys = observed.content_keys(derive_key(seed, "completion"))
     theta = (backend or Threads()).map_local(local_step, model, views, observed, keys)["weights"]
     log_probability = np.empty(len(documents))
     by_word = np.ascontiguousarray(topics.T)

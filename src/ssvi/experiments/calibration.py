@@ -13,12 +13,14 @@ import numpy as np
 
 from ssvi import engine
 from ssvi.backends.base import Backend
-from ssvi.baselines.posterior_gibbs import Chain, can_sample, sample_posterior, state_at
+from ssvi.baselines.chains import Chain
+from ssvi.baselines.posterior_gibbs import can_sample, sample_posterior, state_at
 from ssvi.engine import Problem, State
 from ssvi.evaluation import calibration
+from ssvi.evaluation.posterior import draws_of_q
 from ssvi.experiments import figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
-from ssvi.experiments.calibration_functions import draws_of_q, looked_at
+from ssvi.experiments.calibration_functions import looked_at
 from ssvi.experiments.fits import Phase, Start, stops
 from ssvi.experiments.table import Row, distinct, select
 from ssvi.global_steps.base import GlobalStep

@@ -21,21 +21,10 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from ssvi.models.base import Model
-from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.typing import Array
 
 Values = Mapping[str, Array]
 """Global parameters by block: as a model simulates them, or with one axis more in front, of draws."""
-
-
-def draws_of_q(model: Model, parameters: Mapping[str, Array], count: int, seed: int) -> dict[str, Array]:
-    """Draw the global parameters from q, `count` times."""
-    values = {}
-    for name, block in model.blocks().items():
-        lam = np.repeat(parameters[name][None], count, axis=0)
-        keys = derive_keys(derive_key(seed, "calibration", name), lam[..., 0].size)
-        values[name] = block.family.values(block.family.draw(lam, keys).stats)
-    return values
 
 
 def looked_at(model: Model, truth: Values, draws: Values) -> dict[str, tuple[Array, Array]]:

@@ -14,7 +14,6 @@ from ssvi.estimators.lda import LatentDirichletAllocation
 from ssvi.experiments import corpora, figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.table import Row, distinct, select
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.typing import Array
 
 _FIRST = 3  # pass at which anything is measured
@@ -35,7 +34,7 @@ class ConvergenceSetting:
         (), "a folder with bow.npz, a .npz or LDA-C file, or docstrings; repeat for several", grid=True
     )
     algorithm: tuple[str, ...] = option(
-        ("0.5/1", "adaptive", "0.6/10", "0.6/1", "0.4/1", "0.7/1"),
+        ("0.3/1", "adaptive", "0.6/10", "0.5/1", "0.4/1", "0.2/1"),
         "step sizes: adaptive, or KAPPA/TAU for (t + TAU)^-KAPPA, such as 0.6/10; repeat for several",
         grid=True,
     )
@@ -82,11 +81,9 @@ class ConvergenceBench:
     backend: Backend
 
     def estimator(self, trial: ConvergenceTrial, **parameters: Any) -> LatentDirichletAllocation:
-        """Return what is fitted: large minibatches, SSVI's average over the path, one pass of MAP before it."""
-        rows = len(self.corpora[trial.corpus].train)
+        """Return what is fitted: the estimator's defaults, but for its step sizes."""
         return LatentDirichletAllocation(
-            self.setting.topics, doc_topic_prior=0.1, global_step=Ssvi(averaging=7.0, warm_sweeps=1.0),
-            batch_size=max(128, min(-(-rows // 6), 4_000)), backend=self.backend, random_state=trial.seed, verbose=0,
+            self.setting.topics, backend=self.backend, random_state=trial.seed, verbose=0,
             **step_sizes(trial.algorithm), **parameters,
         )  # fmt: skip
 
@@ -98,7 +95,7 @@ class ConvergenceExperiment(Experiment):
     title = "Step sizes, and when a fit has converged"
     settings: ClassVar[Mapping[str, ConvergenceSetting]] = {
         "quick": ConvergenceSetting(
-            documents=2_000, test_documents=500, topics=20, passes=20, algorithm=("0.5/1", "adaptive")
+            documents=2_000, test_documents=500, topics=20, passes=20, algorithm=("0.3/1", "adaptive")
         ),
         "paper": ConvergenceSetting(),
     }

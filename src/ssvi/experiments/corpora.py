@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ssvi.batches.documents import Documents
+from ssvi.corpora import DiskCorpus, is_corpus
 
 WIKIPEDIA = Path("..") / "shared" / "data" / "wikipedia"
 """Where English Wikipedia is looked for, from the working directory."""
@@ -23,7 +24,7 @@ class Corpus:
     """Documents to train on and documents held out."""
 
     name: str
-    train: Documents
+    train: Any  # Documents, or a corpus on disk
     test: Documents
 
 
@@ -45,8 +46,9 @@ def load(
     Parameters
     ----------
     path : path or None
-        A scipy .npz file of documents x words, a folder with such a file called bow.npz, or an LDA-C file (.dat or
-        .ldac); None or "docstrings" for the docstrings of the standard library and the installed packages.
+        A scipy .npz file of documents x words, a folder with such a file called bow.npz, an LDA-C file (.dat or
+        .ldac), or a corpus on disk, which comes into memory; None or "docstrings" for the docstrings of the standard
+        library and the installed packages.
     held_out : int
         How many documents are for testing: the last ones, at most a tenth of all.
     shortest : int
@@ -74,6 +76,21 @@ def load(
     return Corpus(name, Documents.from_matrix(train), Documents.from_matrix(counts[counts.shape[0] - held_out :]))
 
 
+def load_streamed(
+    path: Path | None, *, held_out: int = 5_000, shortest: int = 10, documents: int | None = None
+) -> Corpus:
+    """Do what `load` does; of a corpus on disk, the documents for training stay there, and short ones among them."""
+    if path is None or not is_corpus(path):
+        return load(path, held_out=held_out, shortest=shortest, documents=documents)
+    disk = DiskCorpus(path)
+    rest = len(disk) - min(held_out, len(disk) // 10)
+    test = disk.slice(rest, len(disk))
+    test = test.take(np.flatnonzero(test.lengths() >= shortest))
+    if not len(test):
+        raise ValueError(f"{path} has no documents of {shortest} words or more among its last ones to hold out.")
+    return Corpus(path.resolve().stem, disk.first(min(rest, documents or rest)), test)
+
+
 def _docstrings() -> tuple[str, Any]:
     from ssvi.demo import count_docstrings  # brings scikit-learn, which reading a matrix does without
 
@@ -83,6 +100,8 @@ def _docstrings() -> tuple[str, Any]:
 
 
 def _matrix(path: Path) -> Any:
+    if is_corpus(path):
+        return sparse.csr_array(DiskCorpus(path).to_matrix())
     file = path / "bow.npz" if path.is_dir() else path
     if file.suffix in (".dat", ".ldac") and file.is_file():
         from ssvi.data.readers import read_corpus

@@ -12,6 +12,7 @@ import numpy as np
 
 from ssvi.backends.base import Backend
 from ssvi.baselines.sgrld import langevin_schedule
+from ssvi.batches.sources import Source
 from ssvi.evaluation import HeldOut, chib_style, document_completion, left_to_right
 from ssvi.experiments import corpora
 from ssvi.experiments.algorithms import Algorithm, lda_algorithm, pair, warm_up
@@ -35,7 +36,7 @@ class LdaSetting:
     """The size of an LDA experiment and the grid of its trials."""
 
     corpus: Path | None = option(
-        None, "a .npz file of documents x words, a folder with bow.npz, or docstrings (Wikipedia if found)"
+        None, "a .npz file of documents x words, a folder with bow.npz, a corpus on disk, docstrings (or Wikipedia)"
     )
     documents: int | None = option(None, "training documents, from the first")
     test_documents: int = option(5_000, "documents held out, the last (at most a tenth)")
@@ -167,10 +168,11 @@ class LdaExperiment(Experiment):
     def bench(self, setting: LdaSetting, backend: Backend) -> LdaBench:
         """Read the corpus, and see that every algorithm can handle it."""
         path = setting.corpus or corpora.default_corpus()
-        corpus = corpora.load(path, held_out=setting.test_documents, documents=setting.documents)
+        corpus = corpora.load_streamed(path, held_out=setting.test_documents, documents=setting.documents)
         for name in setting.algorithm:
             step = Gibbs() if name == "sgrld" else pair(name)[1]
-            step.check(corpus.train)
+            # Minibatches from disk are checked when they are read; the documents for testing are like them.
+            step.check(corpus.test if isinstance(corpus.train, Source) else corpus.train)
         return LdaBench(setting, corpus, backend, set())
 
     def data(self, bench: LdaBench) -> Mapping[str, Any]:
@@ -181,7 +183,7 @@ class LdaExperiment(Experiment):
             "training documents": len(train),
             "test documents": len(test),
             "vocabulary": train.n_words,
-            "words": int(train.lengths().sum() + test.lengths().sum()),
+            "words": int(train.total_length() + test.total_length()),
         }
 
     def is_done(self, bench: LdaBench, rows: Sequence[Row]) -> bool:

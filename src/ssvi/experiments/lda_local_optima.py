@@ -66,7 +66,7 @@ class LdaLocalOptima(LdaExperiment):
         bound = mean_field_elbo(model, state.parameters, sample, backend=bench.backend)
         prior = engine.prior_bound(model, state.parameters)
         # The words of the sample stand for all; the prior's part is there once.
-        return (bound.value - prior) / bound.n_words + prior / float(train.lengths().sum())
+        return (bound.value - prior) / bound.n_words + prior / float(train.total_length())
 
     def summary(self, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
         """Return bounds and held-out scores before and after the sweep of SVI, mean and spread over seeds."""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.families.draws import Draw
+from ssvi.families.draws import SELDOM, Draw, drawn_share
 from ssvi.families.restricted import Restricted
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
@@ -63,6 +63,19 @@ class ExponentialFamily(ABC):
     @abstractmethod
     def draw(self, lam: Array, keys: Keys) -> Draw:
         """Draw beta ~ q, row i from the random stream `keys[i]`."""
+
+    def softened_draw(self, lam: Array, keys: Keys, softening: float) -> tuple[Array, Draw]:
+        """Return t at the mode plus k (t of a draw less t at the mode), and the draw; k = s / (s + softening).
+
+        s is the gamma shape behind each coordinate. Where s is below half of `softening`, k is 0, and the draw has the
+        mean there: the logarithm of such a gamma variable is so wide that most draws would have next to nothing.
+        """
+        draw, mode = self._drawn_from(lam, keys, softening * SELDOM), self.mode_stats(lam)
+        return mode + drawn_share(self.shapes(lam), softening) * (draw.stats - mode), draw
+
+    def _drawn_from(self, lam: Array, keys: Keys, least: float) -> Draw:
+        """Draw beta with the means in place of gamma variables of shapes below `least`, where there are any."""
+        return self.draw(lam, keys)
 
     @abstractmethod
     def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
@@ -126,7 +139,7 @@ class ExponentialFamily(ABC):
         V x is noisy where s is small, and so less of the correction is taken there.
         """
         correction = self.natural_correction(lam, draw, x) - x
-        correction *= ramp / (1.0 + softening / self.shapes(lam))
+        correction *= ramp / (1.0 + softening / self.shapes(lam)) * (self.shapes(lam) >= draw.least)
         return x + correction
 
     def restricted(self, rest: Array, each: Each = map) -> Restricted:

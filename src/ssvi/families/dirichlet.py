@@ -152,10 +152,21 @@ class Dirichlet(ExponentialFamily):
         _normalize_rows(rows, log_totals.reshape(-1))
         return Draw(stats, log_totals)
 
+    def _drawn_from(self, lam: Array, keys: Keys, least: float) -> Draw:
+        """Draw the gammas of shapes from `least` on; the others are their means."""
+        draw = self.draw(lam, keys)
+        stats = np.where(lam >= least, draw.stats + draw.hidden[..., None], np.log(lam))
+        log_totals = np.empty(lam.shape[:-1])
+        _normalize_rows(stats.reshape(-1, lam.shape[-1]), log_totals.reshape(-1))
+        return Draw(stats, log_totals, least)
+
     def pullback(self, lam: Array, draw: Draw, x: Array) -> Array:
-        """Return w_v (x_v - beta_v sum(x)) in each row."""
+        """Return w_v (x_v - beta_v sum(x)) in each row, or its mean for what was not drawn."""
         out = np.empty(lam.shape)
         _pullback_rows(as_rows(lam), as_rows(draw.stats), draw.hidden.reshape(-1), as_rows(x), as_rows(out))
+        if draw.least:
+            common = special.polygamma(1, lam.sum(axis=-1)) * x.sum(axis=-1)
+            out = np.where(lam < draw.least, special.polygamma(1, lam) * x - common[..., None], out)
         return out
 
     def fisher_solve(self, lam: Array, x: Array) -> Array:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvi.families.dirichlet_correction import natural_correction
-from ssvi.families.draws import Draw
+from ssvi.families.draws import SELDOM, Draw
 from ssvi.families.floors import raise_rows
 from ssvi.families.restricted import Correction, Others, Restricted, Statistics
 from ssvi.numerics.bits import fast_exp, fast_log
@@ -66,6 +66,33 @@ def _draw_rest(rest: Array, key: np.uint64, out: Array) -> None:
             out[k], state = log_gamma_variate(rest[k], state)
 
 
+@kernel
+def _draw_large(lam: Array, least: float, key: np.uint64, out: Array) -> None:
+    """Fill `out` with log Gamma(lam, 1) draws where lam is `least` or more, and with log lam elsewhere."""
+    widest_vectors()
+    shapes, place, count = np.empty(lam.size + 1), np.empty(lam.size + 1, np.int64), 0
+    for i in range(lam.size):
+        shapes[count], place[count] = lam[i], i
+        count += int(not (lam[i] < least))  # what is not a number is drawn, and so found
+    for i in range(lam.size):
+        out[i] = fast_log(lam[i])
+    drawn = np.empty(count)
+    log_gamma_batch(shapes[:count], key, drawn)
+    for j in range(count):
+        out[place[j]] = drawn[j]
+
+
+@kernel
+def _soften(lam: Array, log_beta: Array, log_sums: Array, softening: float, least: float, out: Array) -> None:
+    """Fill `out` with log beta of the mean, and k of the way from there to the draw."""
+    widest_vectors()
+    for v in range(lam.shape[0]):
+        for k in range(lam.shape[1]):
+            mean = fast_log(lam[v, k]) - log_sums[k]
+            share = lam[v, k] / (lam[v, k] + softening)
+            out[v, k] = mean + (0.0 if lam[v, k] < least else share) * (log_beta[v, k] - mean)
+
+
 @dataclass(frozen=True)
 class DirichletColumns(Restricted):
     """Some words of Dirichlet distributions in columns.
@@ -100,13 +127,32 @@ class DirichletColumns(Restricted):
         `hidden` has two logarithms for each distribution: of the sum of all gamma variables, and of the sum of those of
         the words not chosen. The last of `keys` is for the words not chosen.
         """
+        return self._drawn_from(lam, keys, 0.0)
+
+    def softened_draw(self, lam: Array, keys: Keys, softening: float) -> tuple[Array, Draw]:
+        """Return log beta of a draw that is drawn in to the mean where lambda is small, and the draw."""
+        draw = self._drawn_from(lam, keys, SELDOM * softening)
+        log_sums, out = np.log(self._totals(lam)), np.empty(lam.shape)
+
+        def soften(words: slice) -> None:
+            _soften(lam[words], draw.stats[words], log_sums, softening, draw.least, out[words])
+
+        run_all(self.each, soften, row_tasks(lam.shape))
+        return out, draw
+
+    def _drawn_from(self, lam: Array, keys: Keys, least: float) -> Draw:
+        """Draw beta, with lambda in place of gamma variables of shapes below `least`."""
         stats = np.empty(lam.shape)
         tasks = row_tasks(lam.shape)
 
         def draw(task: tuple[slice, np.uint64]) -> tuple[Array, Array]:
             words, key = task
             part, totals = stats[words], np.empty(lam.shape[1])
-            log_gamma_batch(lam[words].reshape(-1), key, part.reshape(-1))
+            flat = lam[words].reshape(-1), part.reshape(-1)
+            if least:
+                _draw_large(flat[0], least, key, flat[1])
+            else:
+                log_gamma_batch(flat[0], key, flat[1])
             largest = part.max(axis=0)
             _add_exponentials(part, largest, totals)
             return largest, totals
@@ -116,7 +162,7 @@ class DirichletColumns(Restricted):
         parts = [(others, np.ones_like(others)), *self.each(draw, list(zip(tasks, keys[: len(tasks)], strict=True)))]
         log_totals = _log_sum(parts)
         run_all(self.each, lambda words: _subtract_from_rows(stats[words], log_totals), tasks)
-        return Draw(stats, np.stack([log_totals, others]))
+        return Draw(stats, np.stack([log_totals, others]), least)
 
     def correction(self, lam: Array, draw: Draw, x: Statistics, others: Others) -> Correction:
         """Return V x."""

@@ -20,7 +20,7 @@ from ssvi.families.restricted import Correction, Others, Statistics, TargetFormu
 from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.gamma_slopes import inverse_curvature, slopes
-from ssvi.numerics.special import inverse_trigamma_growth
+from ssvi.numerics.special import inverse_trigamma_growth, trigamma
 from ssvi.tasks import Each, row_tasks
 from ssvi.typing import Array
 
@@ -72,6 +72,8 @@ def _pull_back(
     scale: float,
     sums: Array,
     largest: npt.NDArray[np.int64],
+    least: float,
+    common: Array,
     gradient: Array,
     inverse: Array,
     totals: Array,
@@ -79,8 +81,10 @@ def _pull_back(
     """Fill g = w (x - beta sum x) and 1 / psi', and add up what the Fisher solve needs; x = counts times scale.
 
     Words without counts whose beta is below `_NEGLIGIBLE` have g = 0: what they would add to V x is less than that
-    share of the counts, times |log x|. `totals` receives, for each distribution, the sums of lambda and of 1 / psi'
-    over all words but the one with the largest lambda, whose row is `largest`, and the sum of g / psi'.
+    share of the counts, times |log x|. Words whose lambda is below `least` were not drawn: to the sums they bring the
+    mean of g, which is F x, of which `common` is psi'(sum lambda) sum x. `totals` receives, for each distribution, the
+    sums of lambda and of 1 / psi' over all words but the one with the largest lambda, whose row is `largest`, and the
+    sum of g / psi'.
     """
     size = lam.shape[1]
     shapes, log_x, log_beta = np.empty(size), np.empty(size), np.empty(size)
@@ -92,7 +96,7 @@ def _pull_back(
             gradient[v, k] = 0.0
             shapes[count], log_x[count] = lam[v, k], draws[v, k] + log_totals[k]
             log_beta[count], place[count] = draws[v, k], k
-            count += int((counts[v, k] != 0) | (draws[v, k] > _LOG_NEGLIGIBLE))
+            count += int((lam[v, k] >= least) & ((counts[v, k] != 0) | (draws[v, k] > _LOG_NEGLIGIBLE)))
         slopes(shapes[:count], log_x[:count], found[:count])
         for j in range(count):
             log_beta[j] = fast_exp(log_beta[j])
@@ -102,7 +106,8 @@ def _pull_back(
         _add_row(v, lam[v], inverse[v], largest, has_largest[v], totals[0], totals[1])
         own, inverses, sums_of_both = gradient[v], inverse[v], totals[2]
         for k in range(size):
-            sums_of_both[k] += own[k] * inverses[k]
+            mean = counts[v, k] * scale - common[k] * inverses[k]
+            sums_of_both[k] += mean if lam[v, k] < least else own[k] * inverses[k]
 
 
 @kernel
@@ -133,14 +138,16 @@ def _complete(
     x: Array,
     ramp: float,
     softening: float,
+    least: float,
     out: Array,
 ) -> None:
-    """Fill `out` with x + k (V x - x), k = ramp lambda / (lambda + softening)."""
+    """Fill `out` with x + k (V x - x), k = ramp lambda / (lambda + softening), and 0 where nothing was drawn."""
     widest_vectors()
     for v in range(lam.shape[0]):
         for k in range(lam.shape[1]):
             corrected = (gradient[v, k] + shift[k]) * inverse[v, k]
-            out[v, k] = x[v, k] + ramp * lam[v, k] / (lam[v, k] + softening) * (corrected - x[v, k])
+            share = 0.0 if lam[v, k] < least else ramp * lam[v, k] / (lam[v, k] + softening)
+            out[v, k] = x[v, k] + share * (corrected - x[v, k])
 
 
 @kernel
@@ -154,10 +161,11 @@ def _add_up(lam: Array, largest: npt.NDArray[np.int64], totals: Array) -> None:
 
 
 @kernel
-def _complete_others(lam: Array, common: Array, ramp: float, softening: float, out: Array) -> None:
+def _complete_others(lam: Array, common: Array, ramp: float, softening: float, least: float, out: Array) -> None:
     for v in range(lam.shape[0]):
         for k in range(lam.shape[1]):
-            out[v, k] = ramp * lam[v, k] / (lam[v, k] + softening) * (common[k] * inverse_curvature(lam[v, k]))
+            share = 0.0 if lam[v, k] < least else ramp * lam[v, k] / (lam[v, k] + softening)
+            out[v, k] = share * (common[k] * inverse_curvature(lam[v, k]))
 
 
 @dataclass(frozen=True)
@@ -173,7 +181,7 @@ class _Chosen:
     def corrected(self, lam: Array, draw: Draw, x: Array, ramp: float = 1.0, softening: float = 0.0) -> Array:
         """Return x + k (V x - x)."""
         out = np.empty(lam.shape)
-        _complete(lam, self.gradient, self.shift, self.inverse, x, ramp, softening, out)
+        _complete(lam, self.gradient, self.shift, self.inverse, x, ramp, softening, draw.least, out)
         return out
 
 
@@ -188,7 +196,7 @@ class _Other:
     def corrected(self, lam: Array, draw: Draw, x: Array, ramp: float = 1.0, softening: float = 0.0) -> Array:
         """Return k V x."""
         out = np.empty(lam.shape)
-        _complete_others(lam, self.common, ramp, softening, out)
+        _complete_others(lam, self.common, ramp, softening, draw.least, out)
         return out
 
 
@@ -266,12 +274,13 @@ def natural_correction(
     n, survey = chosen.shape[1], _Survey.of(chosen, x, others, each)
     gradient, inverse = np.empty(chosen.shape), np.empty(chosen.shape)
     tasks, other_tasks = _tasks(chosen, others)
+    expected = survey.sums * np.array([trigamma(total) for total in chosen.sum(axis=0) + rest])
 
     def pull_back(number: int) -> Array:
         words, totals = tasks[number], np.zeros((3, n))
         _pull_back(
             chosen[words], draw.stats[words], draw.hidden[0], x.counts[words], x.scale,
-            survey.sums, survey.rows_in(number), gradient[words], inverse[words], totals,
+            survey.sums, survey.rows_in(number), draw.least, expected, gradient[words], inverse[words], totals,
         )  # fmt: skip
         return totals
 

@@ -35,6 +35,10 @@ class ViewFormulas(Protocol):
         """Draw beta ~ q."""
         ...
 
+    def softened_draw(self, lam: Array, keys: Keys, softening: float) -> tuple[Array, Draw]:
+        """Return t of a draw that is drawn in to the mode where shapes are small, and the draw itself."""
+        ...
+
 
 class TargetFormulas(Protocol):
     """What a global step may ask for its target: of a family, or of some coordinates of one."""
@@ -98,6 +102,13 @@ class Restricted(ABC):
     @abstractmethod
     def draw(self, lam: Array, keys: Keys) -> Draw:
         """Draw beta ~ q."""
+
+    @abstractmethod
+    def softened_draw(self, lam: Array, keys: Keys, softening: float) -> tuple[Array, Draw]:
+        """Return t of a draw that is drawn in to the mode where shapes are small, and the draw itself.
+
+        See `ExponentialFamily.softened_draw`.
+        """
 
     @abstractmethod
     def correction(self, lam: Array, draw: Draw, x: Statistics, others: Others) -> Correction:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ssvi.batches.sources import Source
 from ssvi.engine import Info, State
 from ssvi.files import container
 from ssvi.files.atomic import remove_unfinished
@@ -195,7 +196,9 @@ def digest(value: Any) -> Any:
 
 
 def _feed(digest: Any, value: Any) -> None:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Source):
+        digest.update(value.content_hash.encode())
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         digest.update(type(value).__name__.encode())
         for field in dataclasses.fields(value):
             _feed(digest, getattr(value, field.name))

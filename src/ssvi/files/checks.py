@@ -145,7 +145,7 @@ def _check_fixed(name: str, value: Any, estimator: Any) -> None:
 
 def _check_word_prior(name: str, value: Any, estimator: Any) -> None:
     """Check eta: a positive number, or one for each word, or for each word in each topic."""
-    shapes = ((estimator.n_features_in_,), (len(estimator.doc_topic_prior_), estimator.n_features_in_))
+    shapes = ((estimator.n_features_in_,), (estimator._fixed["n_components"], estimator.n_features_in_))
     numbers = np.asarray(value)
     is_array = isinstance(value, np.ndarray) and value.shape in shapes and value.dtype == np.float64
     if not (is_array and bool(((numbers > 0) & np.isfinite(numbers)).all())) and not _is_positive(value):
@@ -167,6 +167,8 @@ def _check_numbers(name: str, value: Any, estimator: Any) -> None:
     if isinstance(value, list | tuple):
         for item in value:
             _check_numbers(name, item, estimator)
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+        return  # text, which the decoder has looked at
     elif isinstance(value, float | np.ndarray) and not np.isfinite(value).all():
         raise ValueError(f"its {name} has numbers that are not finite")
 
@@ -196,7 +198,7 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     ),
     "topic_word_prior_": _check_word_prior,
     "inverse_scale_": _POSITIVE,
-    "local_step_": _require(lambda value: value in ("gibbs", "mean_field"), "the name of a step"),
+    "local_step_": _require(lambda value: value in ("gibbs", "mean_field", "metropolis"), "the name of a step"),
     "_n_words": _check_columns,
     "_learned": _require(lambda value: value in (None, *ALPHA_RULES), "a way to learn alpha, or None"),
     "_learns_eta": _TRUTH,

@@ -13,7 +13,8 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -53,6 +54,19 @@ def write(path: str | os.PathLike[str], text: Mapping[str, Any], arrays: Arrays)
 
 def read(path: str | os.PathLike[str], what: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Read what `write` wrote, or raise a `ValueError` that names the file and says that it is not `what`."""
+    with _opened(path, what) as (file, text):
+        return text, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def read_text(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
+    """Read the JSON text of a file alone; its bytes are checked as those of any other."""
+    with _opened(path, what) as (_, text):
+        return text
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], what: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Open a file that was checked, and its text; whatever is wrong with it is a `ValueError` that names it."""
     from safetensors import safe_open
 
     try:
@@ -63,7 +77,7 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[dict[str, Any], dict[
                 raise ValueError("its text is not an object")
             _check_schema(text, has_checksum=has_checksum)
             text.pop("checksum", None)
-            return text, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            yield file, text
     except OSError:
         raise
     except KeyError as error:
@@ -117,7 +131,9 @@ def _other_kind(path: Path) -> str:
         hint = "; a model is what `ssvi fit` writes, and corpora come after it" if kind.format else ""
         return f"it is {kind.name}{hint}"
     with path.open("rb") as file:
-        return "it is text" if looks_like_text(file.read(HEAD)) else "it does not begin as one, or is cut short"
+        if looks_like_text(file.read(HEAD)):
+            return "it is text; a model is what `ssvi fit` writes"
+    return "it does not begin as one, or is cut short"
 
 
 def _check_schema(text: Mapping[str, Any], *, has_checksum: bool) -> None:

@@ -16,6 +16,7 @@ from ssvi.estimators import registry
 from ssvi.files import container
 from ssvi.files.checks import check_fitted, check_words
 from ssvi.files.codec import Decoder, Encoder
+from ssvi.overview import Overview, facts_of
 
 _WHAT = "a saved model"
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
@@ -24,8 +25,8 @@ _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "safetensors")
 def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str] | None = None) -> None:
     """Write a fitted estimator; `load` gives it back, ready to predict and to go on with `partial_fit`.
 
-    Callbacks are not saved, and a random generator is saved as the seed that the fit took from it. `vocabulary` are the
-    names of the columns; by default those that the fit was given, if it was given any.
+    Callbacks and the backend are not saved, and a random generator is saved as the seed that the fit took from it.
+    `vocabulary` are the names of the columns; by default those that the fit was given, if it was given any.
     """
     if not estimator.__sklearn_is_fitted__():
         raise ValueError(f"this {type(estimator).__name__} is not fitted yet: there is nothing to save.")
@@ -35,8 +36,7 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
             f"{type(estimator).__name__}), or give its package an entry point in the group {registry.GROUP!r}."
         )
     parameters = estimator.get_params(deep=False) | {"callbacks": None}
-    if not isinstance(parameters["backend"], str):  # an open cluster is not part of a model
-        del parameters["backend"]
+    del parameters["backend"]  # where it was fitted is not part of a model: others may have no such cluster
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = estimator.random_state_
     fitted = {name: getattr(estimator, name) for name in estimator.saved_attributes if hasattr(estimator, name)}
@@ -54,6 +54,7 @@ def save(estimator: Any, path: str | os.PathLike[str], vocabulary: Sequence[str]
             "parameters": encoder.encode(parameters),
             "fitted": encoder.encode(fitted),
             "versions": _versions(),
+            "overview": _overview(estimator),
         }
     except TypeError as error:
         raise ValueError(f"this {type(estimator).__name__} cannot be saved: {error}.") from error
@@ -119,7 +120,7 @@ def _unknown_class(text: Mapping[str, Any]) -> str:
 
 def vocabulary_of(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of a model's columns, where it knows them."""
-    for name in ("vocabulary_", "feature_names_in_"):
+    for name in ("symbols_", "vocabulary_", "feature_names_in_"):
         if hasattr(estimator, name):
             return tuple(str(word) for word in getattr(estimator, name))
     return None
@@ -128,6 +129,12 @@ def vocabulary_of(estimator: Any) -> tuple[str, ...] | None:
 def column_names(estimator: Any) -> tuple[str, ...]:
     """Return the names of a model's columns, or their numbers."""
     return vocabulary_of(estimator) or tuple(str(column) for column in range(estimator.n_features_in_))
+
+
+def _overview(estimator: Any) -> dict[str, Any]:
+    """Return what a file says of its model for those who only want to look at it (`ssvi.files.look`)."""
+    has_components = hasattr(estimator, "summarize_components")
+    return {"facts": facts_of(estimator), "components": Overview.of(estimator).kept() if has_components else None}
 
 
 def _versions() -> dict[str, str]:

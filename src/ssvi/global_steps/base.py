@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +24,11 @@ class View:
 
     def rows(self, rows: slice) -> View:
         """Return the view of some rows of the block."""
-        draw = None if self.draw is None else Draw(self.draw.stats[rows], self.draw.hidden[rows])
+        draw = (
+            None
+            if self.draw is None
+            else replace(self.draw, stats=self.draw.stats[rows], hidden=self.draw.hidden[rows])
+        )
         return View(self.stats[rows], draw)
 
     @staticmethod
@@ -34,8 +38,10 @@ class View:
             return parts[0]
         stats = np.concatenate([part.stats for part in parts])
         draws = [part.draw for part in parts if part.draw is not None]
-        draw = Draw(stats, np.concatenate([draw.hidden for draw in draws])) if draws else None
-        return View(stats, draw)
+        if not draws:
+            return View(stats)
+        drawn, hidden = (np.concatenate(arrays) for arrays in zip(*((d.stats, d.hidden) for d in draws), strict=True))
+        return View(stats, replace(draws[0], stats=drawn, hidden=hidden))
 
 
 @dataclass(frozen=True)

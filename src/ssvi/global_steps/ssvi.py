@@ -45,6 +45,11 @@ class Ssvi(GlobalStep):
         Take MAP's steps for so many sweeps first. Where words are rare, a draw from a lambda that has seen little ties
         each of them to the topic that it fell to first; the mean does not. A stream of unknown length has no such
         beginning.
+    draw_softening : float
+        The shape s at which the local step sees log beta half way between the mean and the draw (k = s / (s +
+        draw_softening)); below half of it nothing is drawn or corrected. The logarithm of a gamma variable of small
+        shape is hundreds of nats wide, so that a draw takes away a rare word from nearly all topics that might have it.
+        0 sees draws as they are, as the paper has it.
 
     """
 
@@ -53,13 +58,14 @@ class Ssvi(GlobalStep):
     control_variate: bool = False
     averaging: float = 0.0
     warm_sweeps: float = 0.0
+    draw_softening: float = 0.0
 
     name = "ssvi"
     stochastic = True
     corrects = True
 
     def __post_init__(self) -> None:
-        for name in ("softening", "correction_sweeps", "averaging", "warm_sweeps"):
+        for name in ("softening", "correction_sweeps", "averaging", "warm_sweeps", "draw_softening"):
             require_not_negative(name, getattr(self, name))
         require_flag("control_variate", self.control_variate)
 
@@ -68,7 +74,9 @@ class Ssvi(GlobalStep):
         return Map() if clock.population is not None and clock.sweeps <= self.warm_sweeps else self
 
     def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
-        """Return t(beta) of one draw."""
+        """Return t(beta) of one draw, drawn in to the mode where shapes are small if it is to be."""
+        if self.draw_softening:
+            return View(*family.softened_draw(lam, keys, self.draw_softening))
         draw = family.draw(lam, keys)
         return View(draw.stats, draw)
 

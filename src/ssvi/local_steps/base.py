@@ -98,7 +98,9 @@ class LocalStep(ABC):
     """A way to approximate p(z_n | y_n, beta). It does not know which global step is running.
 
     A backend calls `prepare` once a minibatch, `run` on each shard of it, in any order and on any worker, and
-    `finish` on the sum.
+    `finish` on the sum. One that has several machines calls `prepare` on each of them, with the views of the whole
+    minibatch and those of its groups that the machine has; what `run` finds of a group must be the same bits (or see
+    `prepares_whole`).
     """
 
     name: ClassVar[str]
@@ -109,6 +111,15 @@ class LocalStep(ABC):
     of a `Part`, and what is not touched is put off; see `ssvi.stores`."""
     counts: ClassVar[bool] = False
     """Whether its statistics are whole numbers, so that their sum is the same in any order. Then there is `count`."""
+    prepares_whole: ClassVar[bool] = False
+    """Whether `prepare` must see the whole minibatch: for instance because it has matrix products over all groups,
+    whose last bits depend on how many there are. Then every machine is sent all of it, which takes longer."""
+    shares_memory: ClassVar[bool] = False
+    """Whether it writes into arrays of its own that later steps look at. Then it must run in this process."""
+
+    def expected(self) -> LocalStep:
+        """Return the step that finds probabilities where this one draws; the step itself, for most."""
+        return self
 
     def check(self, batch: Any) -> None:
         """Raise a `ValueError` if there is something in these documents that the step cannot handle."""
@@ -120,7 +131,10 @@ class LocalStep(ABC):
 
     @abstractmethod
     def prepare(self, model: Any, views: Mapping[str, Any], batch: Any, each: Each = map) -> Any:
-        """Return what all shards share: the views in the form the kernel wants."""
+        """Return what all shards share: the views in the form the kernel wants.
+
+        `batch` is the minibatch, or consecutive groups of it; the views are those of the whole minibatch.
+        """
 
     @abstractmethod
     def run(self, model: Any, prepared: Any, start: int, stop: int, keys: Keys) -> LocalResult:
@@ -141,5 +155,8 @@ class LocalStep(ABC):
         raise NotImplementedError
 
     def finish(self, model: Any, prepared: Any, result: LocalResult) -> LocalResult:
-        """Bring the sum of all shards into the blocks' own shapes (or a part's)."""
+        """Bring the sum of all shards into the blocks' own shapes (or a part's).
+
+        `prepared` may be of some groups of the minibatch only.
+        """
         return result

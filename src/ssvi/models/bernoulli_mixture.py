@@ -13,6 +13,8 @@ from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.learned import fit_prior
 from ssvi.models.base import Block, Model, check_learned
+from ssvi.models.mixture_merging import merging
+from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.typing import Array
 
 
@@ -72,6 +74,11 @@ class BernoulliMixture(Model):
         if "prior" in self.learned:
             learned["prior"] = fit_prior(Beta(), lam("components"), np.array(self.prior), np.eye(2), usual=np.ones(2))
         return {name: np.asarray(value) for name, value in learned.items()}
+
+    def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
+        """Merge components that are better one; their places stay empty."""
+        blocks = self.blocks()
+        return merging(blocks, {name: lam(name) for name in blocks}, look.local()["responsibilities"])
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return lambda at random: the prior and a little more, different everywhere."""

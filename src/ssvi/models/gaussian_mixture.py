@@ -14,6 +14,8 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.learned import fit_prior
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.covariances import COVARIANCES, Covariance, Sums
+from ssvi.models.mixture_merging import merging
+from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.models.scaling import Scaling
 from ssvi.models.seeding import k_means
 from ssvi.numerics.cholesky import cholesky
@@ -172,13 +174,20 @@ class GaussianMixture(Model):
         found = fit_prior(Dirichlet(), lam("weights"), np.array([self.weight_prior]), ones, usual=usual)
         return {"weight_prior": np.asarray(found[0])}
 
+    def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
+        """Merge components that are better one; their places stay empty. Tied covariances have no components alone."""
+        blocks = self.blocks()
+        if self.covariance_type == "tied":
+            return None
+        return merging(blocks, {name: lam(name) for name in blocks}, look.local()["responsibilities"])
+
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return lambda at random: the prior and a row or so for each component, drawn around the prior mean."""
         own = self.component_prior
         widths = np.sqrt(self._prior_variances() / own.strength)
         points = own.mean + widths * rng.normal(size=(self.n_components, self.n_features))
         counts = rng.gamma(2.0, 0.5, self.n_components)
-        return self._after(points, np.arange(self.n_components), counts)
+        return self.after(points, np.arange(self.n_components), counts)
 
     def start(self, data: DenseRows, rng: np.random.Generator) -> dict[str, Array]:
         """Return the prior and the rows as k-means divides them; a component without any is as the prior has it.
@@ -197,9 +206,9 @@ class GaussianMixture(Model):
         known = np.maximum((~missing).sum(axis=0), 1)
         points = np.where(missing, np.where(missing, 0.0, points).sum(axis=0) / known, points)
         weights = np.full(len(points), count / len(points))
-        return self._after(points, k_means(points, self.n_components, rng), weights)
+        return self.after(points, k_means(points, self.n_components, rng), weights)
 
-    def _after(self, points: Array, labels: npt.NDArray[np.int64], weights: Array) -> dict[str, Array]:
+    def after(self, points: Array, labels: npt.NDArray[np.int64], weights: Array) -> dict[str, Array]:
         """Return lambda after some points, each of a component and with a weight."""
         blocks, covariance, size = self.blocks(), self.covariance, self.n_components
         weighted = weights[:, None] * points

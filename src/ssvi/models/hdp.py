@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, usual_alpha
-from ssvi.models.merging import cosines, near_copies
+from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.numerics.special import digamma_array
 from ssvi.typing import Array
 
@@ -152,28 +152,12 @@ class HDP(Model):
         held: Array = np.maximum((lam - prior).sum(axis=1), 0.0)
         return held
 
-    def twins(self, parameters: Mapping[str, Array], alike: float) -> list[tuple[int, int]]:
-        """Return pairs of topics, the larger first, whose words have a cosine of `alike` or more.
-
-        Two topics can be the same but for noise, and then nothing pulls them together: each document has either.
-        Topics without words are left alone.
-        """
-        held = self.words_held(parameters)
-        order = [int(k) for k in np.argsort(-held, kind="stable") if held[k] >= 0.5]
-        prior = np.broadcast_to(self.blocks()["topics"].prior, parameters["topics"].shape)
-        likeness = cosines(Dirichlet().seen(parameters["topics"], prior)[order])
-        return [(order[into], order[other]) for into, other in near_copies(likeness, range(len(order)), alike)]
-
-    def merged(self, parameters: Mapping[str, Array], pairs: Sequence[tuple[int, int]]) -> dict[str, Array]:
-        """Return lambda with the first of each pair in the place of both; the other goes back to the prior."""
-        new = {name: np.array(lam) for name, lam in parameters.items()}
-        for name, block in self.blocks().items():
-            prior = np.broadcast_to(block.prior, block.shape)
-            lam, eta = (new[name].T, prior.T) if name == "weights" else (new[name], prior)
-            for into, other in pairs:
-                lam[into] += np.maximum(lam[other] - eta[other], 0.0)
-                lam[other] = eta[other]
-        return new
+    def rearrangement(self, lam: Callable[[str], Array], look: Look | None = None) -> Rearrangement | None:
+        """Merge topics that are near-copies; their places stay empty, as there are to be no more than are needed."""
+        parameters = {name: lam(name) for name in self.blocks()}
+        pairs = self.given(np.zeros(self.n_topics)).copies(parameters, empty=False)
+        fresh = {"weights": np.zeros((len(pairs), 1)), "topics": np.zeros((len(pairs), self.n_words))}
+        return Rearrangement(tuple(pairs), fresh) if pairs else None
 
     @classmethod
     def example(cls) -> HDP:

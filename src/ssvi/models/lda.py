@@ -25,6 +25,7 @@ SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 ALPHA_RULES = ("auto", "symmetric", "asymmetric")
 _LEAST_WORDS = 0.5  # of a topic that is one
+_SOON_ALIKE = 0.87  # the cosine of topics that are merged in a fit: they would be copies at its end
 _ALPHA_WAITS = 3.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 
 
@@ -168,8 +169,10 @@ class LDA(Model):
         wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * shape / shape.mean()
         return wanted
 
-    def copies(self, parameters: Mapping[str, Array]) -> list[tuple[int, int]]:
-        """Return pairs (topic, near-copy of it) whose words have a cosine above 0.9, and topics without words.
+    def copies(
+        self, parameters: Mapping[str, Array], alike: float = ALIKE, *, empty: bool = True
+    ) -> list[tuple[int, int]]:
+        """Return pairs (topic, near-copy of it) whose words have such a cosine, and `empty` topics, if wanted.
 
         Of two, the one with more prior stays (it was seeded), else the larger. Words are counted without their prior:
         where that is large, all topics are alike.
@@ -178,8 +181,9 @@ class LDA(Model):
         seen = Dirichlet().seen(parameters["topics"], prior)
         sizes = seen.sum(axis=1)
         order = np.lexsort((-sizes, -prior.sum(axis=1)))
-        pairs = near_copies(cosines(seen), [k for k in order if sizes[k] >= _LEAST_WORDS], ALIKE)
-        return pairs + [(int(sizes.argmax()), int(k)) for k in order if sizes[k] < _LEAST_WORDS]
+        pairs = near_copies(cosines(seen), [k for k in order if sizes[k] >= _LEAST_WORDS], alike)
+        without = [int(k) for k in order if sizes[k] < _LEAST_WORDS] if empty else []
+        return pairs + [(int(sizes.argmax()), k) for k in without]
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Merge topics that are near-copies; their places are taken by what documents have and no topic explains.
@@ -187,7 +191,7 @@ class LDA(Model):
         Two topics can be the same but for noise, and then nothing pulls them apart: each document has either.
         """
         parameters = {"topics": lam("topics")}
-        pairs = self.copies(parameters)[: max(1, len(look.groups) // NEIGHBOURS)]
+        pairs = self.copies(parameters, _SOON_ALIKE)[: max(1, len(look.groups) // NEIGHBOURS)]
         if not pairs:
             return None
         words = surprising_words(look.groups, look.local()["weights"], self.mean_topics(parameters), len(pairs))
@@ -196,7 +200,7 @@ class LDA(Model):
         for _, copy in pairs:  # alpha of a topic that has died would keep what is new from being found
             alpha[copy] = max(alpha[copy], np.median(self.alpha))
         learned = {} if self.alpha_rule is None else {"alpha": alpha}
-        return Rearrangement("topics", tuple(pairs), fresh, learned)
+        return Rearrangement(tuple(pairs), {"topics": fresh}, learned)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ssvi.batches.documents import Documents
+from ssvi.families.base import ExponentialFamily
 from ssvi.typing import Array
 
 NEIGHBOURS = 10
@@ -26,33 +27,37 @@ class Look:
 
 @dataclass(frozen=True)
 class Rearrangement:
-    """Pairs (component, near-copy of it) of a block; the copy's place is taken by something new.
+    """Pairs (component, near-copy of it); the copy's place is taken by something new, or stays empty.
 
     Attributes
     ----------
-    block : str
-        The block's name.
     pairs : tuple of (int, int)
         The component that stays, and its copy.
-    fresh : (pairs, ...)
-        What is added to the prior of each copy's place.
+    fresh : mapping of (pairs, ...) arrays
+        What is added to the prior of each copy's place, by the name of the block. Components lie on a block's first
+        axis, but on the last of a block of one row, which holds a weight for each.
     hyperparameters : mapping of arrays
         Those that change with it.
 
     """
 
-    block: str
     pairs: tuple[tuple[int, int], ...]
-    fresh: Array
+    fresh: Mapping[str, Array]
     hyperparameters: Mapping[str, Array] = field(default_factory=dict)
 
-    def applied(self, lam: Array, prior: Array) -> Array:
-        """Return lambda (or an average of it) after the change. What both had seen is then seen by the one."""
+    def applied(self, name: str, family: ExponentialFamily, lam: Array, prior: Array) -> Array:
+        """Return lambda of a block (or an average of it) after the change. What both had seen is seen by the one."""
         new, prior = np.array(lam), np.broadcast_to(prior, lam.shape)
-        for (stays, copy), fresh in zip(self.pairs, self.fresh, strict=True):
-            new[stays] += np.maximum(new[copy] - prior[copy], 0.0)  # a correction may have taken it below its prior
-            new[copy] = prior[copy] + fresh
+        arrays = new, prior, family.seen(lam, prior)  # a correction may have taken lambda below its prior
+        rows, etas, seen = (array.T for array in arrays) if lam.shape[0] == 1 else arrays
+        for (stays, copy), fresh in zip(self.pairs, self.fresh[name], strict=True):
+            rows[stays] += seen[copy]
+            rows[copy] = etas[copy] + fresh
         return new
+
+    def of(self, arrays: Mapping[str, Array], blocks: Mapping[str, Any]) -> dict[str, Array]:
+        """Return lambda of all blocks (or averages of it, if there are any) after the change."""
+        return {name: self.applied(name, blocks[name].family, lam, blocks[name].prior) for name, lam in arrays.items()}
 
 
 def surprising_words(documents: Documents, weights: Array, topics: Array, count: int) -> Array:

@@ -11,14 +11,14 @@ _MOST_ROUNDS = 20
 _STARTS = 8
 
 
-def k_means(points: Array, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def k_means(points: Array, size: int, rng: np.random.Generator, starts: int = _STARTS) -> npt.NDArray[np.int64]:
     """Return a cluster from 0 to size - 1 for each point; some clusters have none where there are few distinct points.
 
     The tightest clusters of a few starts: what a start has merged, a fit seldom parts again. Seeds are chosen with
     chances that grow with the square of their distance from those before (Arthur and Vassilvitskii 2007), the best of a
     few tries each. Sums are taken in one order, so that the same generator gives the same clusters on every machine.
     """
-    found = [_one_start(points, size, rng) for _ in range(_STARTS)]
+    found = [_one_start(points, size, rng) for _ in range(starts)]
     return min(found, key=lambda start: start[0])[1]
 
 

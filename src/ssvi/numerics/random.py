@@ -134,7 +134,12 @@ def derive_keys(key: int, count: int) -> Keys:
 
 def keys_of(key: int, rows: npt.NDArray[np.integer]) -> Keys:
     """Return the keys below `key` of some rows."""
-    return scramble_array(np.uint64(key) + (rows.astype(np.uint64) + np.uint64(1)) * _STRIDE)
+    return keys_below(np.uint64(key), rows)
+
+
+def keys_below(keys: Keys | np.uint64, rows: npt.NDArray[np.integer]) -> Keys:
+    """Return the key of a row below each of some keys."""
+    return scramble_array(keys + (rows.astype(np.uint64) + np.uint64(1)) * _STRIDE)
 
 
 def scramble_array(values: Keys) -> Keys:

@@ -6,7 +6,9 @@ figure, and returns the Axes. None shows a window, changes matplotlib's settings
 """
 
 from ssvi.plots.choosing import plot_choice
+from ssvi.plots.forecasts import plot_forecast
 from ssvi.plots.maps import plot_map, plot_similarity
+from ssvi.plots.multilevel import plot_coefficients, plot_group_effects
 from ssvi.plots.prototypes import plot_prototypes
 from ssvi.plots.spectra import plot_spectra
 from ssvi.plots.topics import plot_topics
@@ -14,6 +16,6 @@ from ssvi.plots.training import plot_training
 from ssvi.plots.trends import plot_trends
 
 __all__ = [
-    "plot_choice", "plot_map", "plot_prototypes", "plot_similarity", "plot_spectra", "plot_topics", "plot_training",
-    "plot_trends",
+    "plot_choice", "plot_coefficients", "plot_forecast", "plot_group_effects", "plot_map", "plot_prototypes",
+    "plot_similarity", "plot_spectra", "plot_topics", "plot_training", "plot_trends",
 ]  # fmt: skip

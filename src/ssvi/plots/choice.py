@@ -83,9 +83,10 @@ def check_fitted(estimator: Any, plot: str) -> None:
 
 def names_for(estimator: Any, given: Sequence[str] | None) -> list[str]:
     """Return what the columns are called: the names given, those the model knows, or their numbers."""
-    names = column_names(estimator) if given is None else [str(name) for name in given]
-    if len(names) != estimator.n_features_in_:
-        raise ValueError(f"names has {len(names):,} entries, and the model has {estimator.n_features_in_:,} columns.")
+    known = column_names(estimator)
+    names = known if given is None else [str(name) for name in given]
+    if len(names) != len(known):
+        raise ValueError(f"names has {len(names):,} entries, and the model has {len(known):,} columns.")
     return list(names)
 
 

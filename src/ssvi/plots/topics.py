@@ -61,7 +61,8 @@ def plot_topics(
         raise ValueError(f"relevance must be from 0 to 1, not {relevance!r}.")
     if words < 1 or columns < 1:
         raise ValueError(f"words and columns must be 1 or more, not {words!r} and {columns!r}.")
-    named, words = names_for(estimator, names), min(words, estimator.n_features_in_)
+    named = names_for(estimator, names)
+    words = min(words, len(named))
     size = (2.3, 0.19 * words + 0.62)
     grid = panels(axes, len(choice), min(columns, len(choice)), size, sharex=same_scale)
     for place, panel in enumerate(grid.axes):

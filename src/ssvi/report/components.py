@@ -61,7 +61,7 @@ class Components:
     def of(cls, estimator: Any) -> Components:
         """Take them from a fitted estimator, if it has any."""
         if not _has_components(estimator):
-            raise ValueError(f"{estimator.name} has no components to show; `ssvi info` tells what it holds.")
+            raise ValueError(f"{type(estimator).__name__} has no components to show; `ssvi info` says what it holds.")
         shares, rows, deviations = estimator.summarize_components()
         order = np.argsort(-shares, kind="stable")
         return cls(
@@ -97,9 +97,18 @@ class Components:
 
         By `relevance`; where rows are means, by how far these are from those of all the data.
         """
-        row = self.rows[k]
-        said = self.standing(k) if self.are_means else relevance(row, self.overall, weight)
-        return np.argsort(-said, kind="stable")
+        return np.argsort(-self._said(k, weight), kind="stable")
+
+    def first(self, k: int, n: int, weight: float = 1.0) -> npt.NDArray[np.int64]:
+        """Return the first n of `ranked`, without sorting all of a large vocabulary."""
+        return labels.first(self._said(k, weight), n)
+
+    def signs(self, k: int, columns: npt.NDArray[np.int64]) -> list[int]:
+        """Return 1 where a component's mean is that of all the data or more, and -1 where it is less."""
+        return [1 if above else -1 for above in self.rows[k, columns] >= self.overall[columns]]
+
+    def _said(self, k: int, weight: float) -> Array:
+        return self.standing(k) if self.are_means else relevance(self.rows[k], self.overall, weight)
 
     def standing(self, k: int) -> Array:
         """Return how far a component's means are from those of all the data, in widths of the columns."""
@@ -111,10 +120,10 @@ class Components:
 
         Where rows are means, with an arrow: above or below those of all the data.
         """
-        first = self.ranked(k, weight)[:n]
+        first = self.first(k, n, weight)
         if not self.are_means:
             return [names[v] for v in first]
-        return [f"{names[v]} {'↑' if self.rows[k, v] >= self.overall[v] else '↓'}" for v in first]
+        return [labels.with_arrow(names[v], sign) for v, sign in zip(first, self.signs(k, first), strict=True)]
 
     def labels(self, names: Sequence[str] | None) -> list[str]:
         """Return a short label for each component, no two the same: those a person chose, else distinctive columns.

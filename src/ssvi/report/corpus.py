@@ -18,10 +18,10 @@ from ssvi.typing import Array
 
 Beginnings = Callable[[Collection[int], int], Mapping[int, str]]
 
-_DOCUMENTS = 6  # that stand for a component
+DOCUMENTS = 6  # that stand for a component
 _LETTERS = 280  # of each of them
 _OWN_COMPONENTS = 3  # of a document that are named beside it
-_MOST_GROUPS = 20
+MOST_GROUPS = 20
 _TOP_WORDS = 10  # of a topic that should occur together
 
 
@@ -71,11 +71,12 @@ class CorpusFacts:
         rows = sorted({row for own in chosen for row in own})
         texts = {} if self.beginnings is None else self.beginnings(rows, _LETTERS)
         place = {row: i for i, row in enumerate(rows)}
-        documents = [self._about(row, shares[row], texts.get(row, "")) for row in rows]
+        documents = [self.about(row, shares[row], texts.get(row, "")) for row in rows]
         mine = [[[place[row], rounded(shares[row, k], 3)] for row in own] for k, own in enumerate(chosen)]
         return documents, mine
 
-    def _about(self, row: int, shares: Array, text: str) -> dict[str, Any]:
+    def about(self, row: int, shares: Array, text: str) -> dict[str, Any]:
+        """Return what is shown of a document."""
         own = [int(k) for k in np.argsort(-shares, kind="stable")[:_OWN_COMPONENTS] if shares[k] >= 0.05]
         name = f"document {row + 1}" if self.names is None else str(self.names[row])
         about: dict[str, Any] = {"name": name, "parts": [[k, rounded(shares[k], 3)] for k in own]}
@@ -106,8 +107,8 @@ class CorpusFacts:
         groups = Groups.of(self.groups)
         if not groups.names:
             return None
-        names, means = groups.names[:_MOST_GROUPS], groups.means(shares)[:_MOST_GROUPS]
-        return {"names": list(names), "counts": groups.counts()[:_MOST_GROUPS].tolist(),
+        names, means = groups.names[:MOST_GROUPS], groups.means(shares)[:MOST_GROUPS]
+        return {"names": list(names), "counts": groups.counts()[:MOST_GROUPS].tolist(),
                 "shares": pack(means.T, "f4"), "left_out": len(groups.names) - len(names)}  # fmt: skip
 
 
@@ -117,10 +118,10 @@ def coherence(parts: Components, data: Any) -> list[float | None]:
     Words that these documents do not have are passed over; None where fewer than two are left.
     """
     from ssvi.batches.documents import Documents
+    from ssvi.batches.sources import Source
 
-    documents = Documents.of(data)
-    occurs = np.zeros(documents.n_words, dtype=bool)
-    occurs[np.unique(documents.words[documents.counts > 0])] = True
+    documents = data if isinstance(data, Source) else Documents.of(data)
+    occurs = documents.column_sums() > 0
     tops = [_occurring(first(row, _TOP_WORDS), occurs) for row in parts.rows]
     every = np.unique(np.concatenate(tops)) if tops else np.zeros(0, np.int64)
     if not len(every):
@@ -131,7 +132,7 @@ def coherence(parts: Components, data: Any) -> list[float | None]:
 
 def _most_of(shares: Array) -> list[int]:
     """Return the rows that have most of a component, and some of it."""
-    order = np.argsort(-shares, kind="stable")[:_DOCUMENTS]
+    order = np.argsort(-shares, kind="stable")[:DOCUMENTS]
     return [int(row) for row in order if shares[row] > 0]
 
 

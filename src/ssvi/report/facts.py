@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import ssvi
+from ssvi.batches.sources import Source
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import Components, count_in_words, image_shape
 from ssvi.report.corpus import Beginnings, CorpusFacts, coherence
@@ -53,6 +54,8 @@ def gather_facts(
     }
     if data is None:
         return facts
+    if isinstance(data, Source):
+        return facts | _streamed(estimator, parts, data)
     corpus = CorpusFacts(estimator.component_weights(data), names, titles, dates, groups, beginnings)
     return facts | _corpus(estimator, parts, corpus, data, activations="spectra" in facts or size is not None)
 
@@ -177,6 +180,22 @@ def _corpus(estimator: Any, parts: Components, corpus: CorpusFacts, data: Any, *
     if activations and estimator.has_spectra:
         found["activations"] = [shades(_thinned(corpus.weights[:, k]), "u2") for k in parts.numbers]
     return found
+
+
+def _streamed(estimator: Any, parts: Components, source: Source) -> dict[str, Any]:
+    """Return what the documents of a corpus on disk tell of the components."""
+    from ssvi.report.streams import StreamedFacts
+
+    corpus = StreamedFacts(estimator, parts, source)
+    documents, examples = corpus.examples()
+    found = {
+        "documents": documents,
+        "examples": examples,
+        "n_documents": corpus.n_documents,
+        "time": corpus.over_time(),
+        "groups": corpus.by_group(),
+    }
+    return found | ({"coherence": coherence(parts, source)} if estimator.columns_are_words else {})
 
 
 def _image_size(estimator: Any, shape: tuple[int, int] | None) -> list[int] | None:

@@ -22,6 +22,7 @@ _FEWEST = 8  # components for which neighbours are worth an arrangement of their
 _PERPLEXITY = 8.0  # the number of neighbours that each component keeps near, about
 _STEPS, _PUSHED = 500, 120  # of the descent; of these the first ones with attraction multiplied
 _PUSH, _RATE = 6.0, 0.12
+_DIGITS = 8  # of what the descent begins with
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,16 @@ def principal_axes(distances: Array) -> tuple[Array, float]:
 def neighbours(distances: Array, start: Array) -> Array:
     """Return points in the plane of which those that are alike are near (t-SNE), within -1 and 1.
 
-    It starts from given points and draws nothing, so that the same distances have the same map.
+    It starts from given points and draws nothing, so that the same distances have the same map. A descent of so many
+    steps would make another map of another last digit: what it begins with is rounded, and its steps are sums and
+    products in an order of their own (no BLAS), so that other processors draw the same one.
     """
-    wanted = affinities(distances, min(_PERPLEXITY, (len(distances) - 1) / 3.0))
+    wanted = np.round(affinities(distances, min(_PERPLEXITY, (len(distances) - 1) / 3.0)), _DIGITS)
+    start = np.round(start, _DIGITS)
     # Two components that are the same stand aside by a hair, each in a direction of its own.
     angles = 2.4 * np.arange(len(start))
-    points = 1e-2 * start + 1e-5 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    aside = np.round(np.stack([np.cos(angles), np.sin(angles)], axis=1), _DIGITS)
+    points = 1e-2 * start + 1e-5 * aside
     speed, gain = np.zeros_like(points), np.ones_like(points)
     rate = _RATE * len(points)
     for step in range(_STEPS):
@@ -116,17 +121,15 @@ def affinities(distances: Array, perplexity: float) -> Array:
 
 def neighbour_slope(wanted: Array, points: Array) -> Array:
     """Return the gradient of KL(wanted || affinities of the points under Student's t with one degree)."""
-    squares = (points**2).sum(axis=1)
-    near = points @ points.T
-    near *= -2.0
-    near += squares[:, None] + 1.0
-    near += squares
-    np.maximum(near, 1.0, out=near)
+    x, y = points[:, 0], points[:, 1]
+    near = (x[:, None] - x) ** 2
+    near += (y[:, None] - y) ** 2
+    near += 1.0
     np.divide(1.0, near, out=near)
     np.fill_diagonal(near, 0.0)
     pull = (wanted - near / near.sum()) * near
-    result: Array = 4.0 * (pull.sum(axis=1, keepdims=True) * points - pull @ points)
-    return result
+    total = pull.sum(axis=1)
+    return 4.0 * np.stack([total * x - (pull * x).sum(axis=1), total * y - (pull * y).sum(axis=1)], axis=1)
 
 
 def kept_neighbours(distances: Array, points: Array) -> float:

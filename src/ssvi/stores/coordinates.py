@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ssvi.families.draws import Draw
 from ssvi.families.restricted import Others, Restricted, Statistics, TargetFormulas
 from ssvi.global_steps.base import GlobalStep, View
 from ssvi.local_steps.base import Part
@@ -151,7 +152,7 @@ class CoordinateStore(Store):
 
         def advance(task_and_family: tuple[slice, TargetFormulas]) -> tuple[Array, int]:
             task, family = task_and_family
-            view = View(stats[task], None if draw is None else Draw(stats[task], draw.hidden))
+            view = View(stats[task], None if draw is None else replace(draw, stats=draw.stats[task]))
             return self._move(update, family, self._chosen[task], self._current[task], view, eta_hat.of(task))
 
         return list(update.each(advance, list(zip(self._tasks(), families, strict=True))))

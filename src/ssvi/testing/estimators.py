@@ -27,19 +27,32 @@ _METHODS = ("transform", "predict", "predict_proba", "score_samples", "score")
 
 @dataclass(frozen=True)
 class Case:
-    """An estimator, its data, and a seed."""
+    """An estimator, its data, a seed, and y for an estimator that needs one."""
 
     estimator: Any
     data: Any
     seed: int
+    target: Any = None
 
     @classmethod
     def of(cls, estimator: Any, data: Any, seed: int) -> Case:
-        """Take some rows of zeros and ones for data if there are none."""
+        """Take some rows of zeros and ones for data if there are none, and whether a row has many ones for y."""
         if data is None:
             rng = np.random.default_rng(derive_key(seed, "check_estimator"))
             data = (rng.random((_ROWS, _COLUMNS)) < rng.random(_COLUMNS)).astype(int)
-        return cls(estimator, data, seed)
+        needs_target = _needs_target(estimator)
+        ones = np.asarray(data.sum(axis=1)).ravel() if needs_target else None
+        return cls(estimator, data, seed, None if ones is None else (ones > np.median(ones)).astype(int))
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """What `fit` takes: X, and y if that is needed."""
+        return (self.data,) if self.target is None else (self.data, self.target)
+
+    @property
+    def held_out(self) -> dict[str, Any]:
+        """The same as rows to score by."""
+        return dict(zip(("X_val", "y_val"), self.given, strict=False))
 
     def fresh(self, **parameters: Any) -> Any:
         """Return an estimator that is not fitted, for a short fit by minibatches."""
@@ -50,7 +63,7 @@ class Case:
     @cached_property
     def fitted(self) -> Any:
         """A fit, which nothing but this has touched."""
-        return self.fresh().fit(self.data)
+        return self.fresh().fit(*self.given)
 
     def __str__(self) -> str:
         return type(self.estimator).__name__
@@ -87,7 +100,7 @@ def _check_parameters(case: Case) -> None:
 def _check_fit(case: Case) -> None:
     """`fit` gives back the estimator, with all that files want of it."""
     model = case.fresh()
-    require(model.fit(case.data) is model, f"{case}: fit does not return the estimator")
+    require(model.fit(*case.given) is model, f"{case}: fit does not return the estimator")
     for name in ("n_features_in_", "n_iter_", "history_", "scores_", "random_state_"):
         require(hasattr(model, name), f"{case}: there is no {name} after a fit")
     blocks, parameters = model._model().blocks(), model._state.parameters
@@ -97,16 +110,16 @@ def _check_fit(case: Case) -> None:
 def _check_same_seed(case: Case) -> None:
     """Want the same bits from the same seed, on any number of threads."""
     require(
-        _same_state(case.fitted, case.fresh().fit(case.data)), f"{case}: a second fit with the same seed is another"
+        _same_state(case.fitted, case.fresh().fit(*case.given)), f"{case}: a second fit with the same seed is another"
     )
-    threads = case.fresh(n_jobs=2).fit(case.data)
+    threads = case.fresh(n_jobs=2).fit(*case.given)
     require(_same_state(case.fitted, threads), f"{case}: a fit on two threads is another than on one")
 
 
 def _check_methods(case: Case) -> None:
     """Ask all that can be asked of a fitted estimator: answers are finite, one for each row, and change nothing."""
     before = pickle.dumps(case.fitted._state)
-    for name, values in _answers(case.fitted, case.data).items():
+    for name, values in _answers(case.fitted, case).items():
         require(np.isfinite(values).all(), f"{case}: {name} is not finite")
         rows = () if name == "score" else case.data.shape[:1]
         require(values.shape[:1] == rows, f"{case}: {name} of {case.data.shape[0]} rows has the shape {values.shape}")
@@ -115,16 +128,16 @@ def _check_methods(case: Case) -> None:
 
 def _check_partial_fit(case: Case) -> None:
     """`partial_fit` begins, and goes on from a fit."""
-    model = case.fresh().partial_fit(case.data)
+    model = case.fresh().partial_fit(*case.given)
     steps = model.n_batch_iter_
     require(steps > 0, f"{case}: partial_fit takes no step")
-    model.partial_fit(case.data)
+    model.partial_fit(*case.given)
     require(model.n_batch_iter_ == 2 * steps, f"{case}: a second partial_fit does not go on from the first")
 
 
 def _check_validation(case: Case) -> None:
     """Held-out rows are scored, and a fit can stop by them."""
-    model = case.fresh(early_stopping=True).fit(case.data, X_val=case.data)
+    model = case.fresh(early_stopping=True).fit(*case.given, **case.held_out)
     require(len(model.scores_) > 0, f"{case}: X_val is not scored")
 
 
@@ -136,13 +149,13 @@ def _check_file(case: Case) -> None:
         again = load(path)
     require(type(again) is type(case.fitted), f"{case}: a file gives back a {type(again).__name__}")
     require(_same_state(case.fitted, again), f"{case}: a file gives back another state")
-    wanted, found = _answers(case.fitted, case.data), _answers(again, case.data)
+    wanted, found = _answers(case.fitted, case), _answers(again, case)
     for name in wanted:
         require(
             np.array_equal(found[name], wanted[name]),
             f"{case}: {name} of what a file gives back is other than before: add what it needs to saved_attributes",
         )
-    again.partial_fit(case.data)
+    again.partial_fit(*case.given)
 
 
 def _check_checkpoints(case: Case) -> None:
@@ -155,12 +168,12 @@ def _check_checkpoints(case: Case) -> None:
                 keeper.stop_after_this_step()
             return False
 
-        case.fresh(callbacks=[stop, keeper]).fit(case.data)
+        case.fresh(callbacks=[stop, keeper]).fit(*case.given)
         resumed = Checkpoints(folder, every=1)
-        model = case.fresh(callbacks=[resumed]).fit(case.data)
+        model = case.fresh(callbacks=[resumed]).fit(*case.given)
         require(resumed.resumed_at == _STEPS // 2, f"{case}: a fit does not go on from its checkpoint")
     require(_same_state(case.fitted, model), f"{case}: a fit that was interrupted ends with other numbers")
-    wanted, found = _answers(case.fitted, case.data), _answers(model, case.data)
+    wanted, found = _answers(case.fitted, case), _answers(model, case)
     for name in wanted:
         require(np.array_equal(found[name], wanted[name]), f"{case}: {name} is other after a fit that was interrupted")
 
@@ -168,7 +181,7 @@ def _check_checkpoints(case: Case) -> None:
 def _check_callbacks(case: Case) -> None:
     """Callbacks see every step, and can keep what they see."""
     kept: list[bytes] = []
-    model = case.fresh(callbacks=[lambda state, info: kept.append(pickle.dumps(state))]).fit(case.data)
+    model = case.fresh(callbacks=[lambda state, info: kept.append(pickle.dumps(state))]).fit(*case.given)
     require(len(kept) == model.n_batch_iter_, f"{case}: callbacks see {len(kept)} of {model.n_batch_iter_} steps")
     last: State = pickle.loads(kept[-1])
     require(last.step == model.n_batch_iter_, f"{case}: the last state that a callback sees is of step {last.step}")
@@ -180,7 +193,7 @@ def _check_bad_data(case: Case) -> None:
     for name in (*_METHODS, "partial_fit"):
         if hasattr(case.fitted, name):
             try:
-                getattr(case.fitted, name)(case.data[:, :-1])
+                getattr(case.fitted, name)(case.data[:, :-1], *_asked(name, case)[1:])
             except ValueError:
                 continue
             raise AssertionError(f"{case}: {name} takes data with another number of columns than the fit had")
@@ -208,9 +221,21 @@ def _clone(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def _answers(model: Any, data: Any) -> dict[str, Any]:
+def _needs_target(estimator: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).target_tags.required)
+
+
+def _answers(model: Any, case: Case) -> dict[str, Any]:
     """Return what each method says of the data."""
-    return {name: np.asarray(getattr(model, name)(data)) for name in _METHODS if hasattr(model, name)}
+    methods = [name for name in _METHODS if hasattr(model, name)]
+    return {name: np.asarray(getattr(model, name)(*_asked(name, case))) for name in methods}
+
+
+def _asked(name: str, case: Case) -> tuple[Any, ...]:
+    """Return what a method is asked: a score compares with y, if there is one."""
+    return case.given if name in ("score", "partial_fit") else (case.data,)
 
 
 def _same_state(first: Any, second: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ssvi import engine
+from ssvi.backends.blocks import groups_of
 from ssvi.backends.shards import cut_views, join_local
 from ssvi.backends.threads import Threads
 from ssvi.global_steps.base import GlobalStep
@@ -170,6 +171,26 @@ def _check_shards(setting: Setting) -> None:
         require(same, f"{step}: `count` adds up to other statistics than `run`")
 
 
+def _check_parts(setting: Setting) -> None:
+    """Want the same bits from a machine that has some groups of the minibatch, and the views of all of it."""
+    step, model, views = setting.step, setting.model, cut_views(setting.step, setting.views, setting.data)
+    if step.shares_memory or step.prepares_whole:
+        return
+    whole = step.prepare(model, views, setting.data)
+    for start, stop in _CUTS:
+        keys = setting.keys[start:stop]
+        part = step.prepare(model, views, groups_of(setting.data, start, stop))
+        fault = _difference(
+            step.run(model, whole, start, stop, keys), step.run(model, part, 0, stop - start, keys), 0.0
+        )
+        require(
+            fault is None,
+            f"{step}: prepared for groups {start} to {stop - 1} alone it finds other {fault} of them than prepared for "
+            "the whole minibatch, so that fits on several machines would be others: handle each group by itself, or "
+            "set prepares_whole",
+        )
+
+
 def _check_sum_over_groups(setting: Setting) -> None:
     """Statistics of a minibatch are the sum of those of its parts."""
     parts = [setting.run(data=setting.data.slice(a, b), keys=setting.keys[a:b]) for a, b in _CUTS]
@@ -220,6 +241,7 @@ CHECKS: tuple[Callable[[Setting], None], ...] = (
     statistics.check_conjugacy,
     _check_keys,
     _check_shards,
+    _check_parts,
     _check_sum_over_groups,
     _check_what_is_wanted,
     *statistics.CHECKS,

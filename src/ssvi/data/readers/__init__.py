@@ -41,6 +41,7 @@ __all__ = [
     "read_corpus",
     "read_vocabulary",
     "sources_of",
+    "text_input",
     "write_corpus",
 ]
 
@@ -82,7 +83,8 @@ def read_corpus(
         One of `FORMATS`; by default the path's suffix tells. "text" has a document a line, "tsv" and "csv" have a
         header, "jsonl" has an object a line, "json" an array of objects or texts, "folder" has a document a file,
         "file" is a document; "npz" is what `scipy.sparse.save_npz` writes, "mtx" Matrix Market (documents x words),
-        "uci" a docword file, "ldac" lines `N word:count ...`.
+        "uci" a docword file, "ldac" lines `N word:count ...`; "corpus" is a folder that `ssvi corpus build` wrote, of
+        which documents stay on disk.
     column : str, optional
         The column or key of the text; by default the one called text, body, abstract, content or document, or the only
         one.
@@ -116,20 +118,53 @@ def read_corpus(
     parts = []
     for number, (own, kind) in enumerate(sources):
         reported = shared_progress(progress, all_sizes, number)
-        parts.append(with_beside(_read_counts(own, kind, file, encoding, reported), own))
+        part = _read_counts(own, kind, file, encoding, reported)
+        parts.append(part if kind == "corpus" else with_beside(part, own))
     return stacked(parts, [own for own, _ in sources])
+
+
+def text_input(
+    path: PathLike | Iterable[PathLike],
+    *,
+    format: str | None = None,
+    column: str | None = None,
+    vocabulary: str | Path | None = None,
+    text: TextOptions = TextOptions(),  # noqa: B008  (frozen)
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    **named: str | None,
+) -> tuple[list[tuple[Path, str]], Columns, TextOptions, str] | None:
+    """Return what reading some texts takes (sources, columns, options, encoding); None where there are counts.
+
+    The parameters are those of `read_corpus`.
+    """
+    own = {name.removesuffix("_column"): value for name, value in named.items()}
+    columns, sources = Columns(column, delimiter=delimiter, **own), sources_of(path, format)
+    if any(_is_counts(place, kind, column) for place, kind in sources):
+        return None
+    return sources, columns, with_vocabulary(text, None if vocabulary is None else Path(vocabulary), encoding), encoding
 
 
 def sources_of(path: PathLike | Iterable[PathLike], format: str | None = None) -> list[tuple[Path, str]]:
     """Return the files and folders that paths and patterns stand for, each with its format."""
     found = []
     for own in expand(path):
+        if format in (None, "corpus") and _is_on_disk(own):
+            found.append((own, "corpus"))
+            continue
         # A folder that `ssvi.data.wikipedia.save_dump` wrote is counts.
         place = own / "bow.npz" if format is None and (own / "bow.npz").is_file() else own
         kind = guess_format(place) if format is None and place.exists() else format
         check_format(place, kind or FORMATS[0])
         found.append((place, kind or FORMATS[0]))
     return found
+
+
+def _is_on_disk(path: Path) -> bool:
+    from ssvi.corpora.folders import is_url
+    from ssvi.corpora.index import is_corpus
+
+    return (path.is_dir() or is_url(path)) and is_corpus(path)
 
 
 def _is_counts(path: Path, format: str, column: str | None) -> bool:
@@ -139,6 +174,10 @@ def _is_counts(path: Path, format: str, column: str | None) -> bool:
 
 
 def _read_counts(path: Path, format: str, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
+    if format == "corpus":
+        from ssvi.corpora.reading import read_disk
+
+        return read_disk(path, vocabulary, encoding)
     if format in _COUNT_READERS:
         return _COUNT_READERS[format](path, vocabulary, encoding, progress)
     return read_table(path, format, vocabulary, encoding, progress)

@@ -18,8 +18,8 @@ Progress = Callable[[int, int | None], None]
 """Called with the bytes read so far and the bytes there are, None where that is not known."""
 
 TEXT_FORMATS = ("text", "tsv", "csv", "jsonl", "json", "folder", "file")
-FORMATS = (*TEXT_FORMATS, "npz", "mtx", "uci", "ldac", "svmlight", "parquet", "arrow", "h5ad")
-_UNCOMPRESSED = ("folder", "npz", "parquet", "arrow", "h5ad")  # formats that are not read from .gz
+FORMATS = (*TEXT_FORMATS, "npz", "mtx", "uci", "ldac", "svmlight", "parquet", "arrow", "h5ad", "corpus")
+_UNCOMPRESSED = ("folder", "npz", "parquet", "arrow", "h5ad", "corpus")  # formats that are not read from .gz
 _SUFFIXES = {
     ".txt": "text",
     ".tsv": "tsv",
@@ -47,6 +47,7 @@ ENDINGS = {
     "folder": "a folder: every file in it is a document",
     "file": "any files, by --format file: each is a document",
     "uci": "docword.*.txt (or .gz)",
+    "corpus": "a folder of Parquet shards with an index, as `ssvi corpus build` writes it",
 }
 """How the names of files end, for people."""
 
@@ -90,6 +91,10 @@ class DocumentInfo:
     def known(self) -> dict[str, tuple[str, ...]]:
         """Return those that there are, by their names in tables: id, title, date, group."""
         return {field[:-1]: texts for field in ("ids", "titles", "dates", "groups") if (texts := getattr(self, field))}
+
+    def part(self, start: int, stop: int) -> DocumentInfo:
+        """Return what is known of documents start, ..., stop - 1."""
+        return DocumentInfo(**{f"{name}s": texts[start:stop] for name, texts in self.known().items()})
 
     def called(self, number: int) -> str:
         """Return what a document is called for people; its place is counted from 0, people count from 1."""
@@ -140,7 +145,8 @@ class Corpus:
     Attributes
     ----------
     documents : Documents
-        Bags of words, or the rows of any matrix without negative entries.
+        Bags of words, or the rows of any matrix without negative entries. Of a corpus on disk it is the
+        `ssvi.corpora.DiskCorpus` itself, which is read as it is needed.
     vocabulary : tuple of str, optional
         The word of each column; None where the format has no words.
     info : DocumentInfo
@@ -195,7 +201,7 @@ def check_format(path: Path, format: str) -> None:
         raise CorpusError(f"{path} is a link that leads nowhere: mend it, or give another path.")
     if not path.exists():
         raise CorpusError(f"there is no {path}: check the path.")
-    if path.is_dir() != (format == "folder"):
+    if path.is_dir() != (format in ("folder", "corpus")):
         kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
         raise CorpusError(
             f"{path} is a {kind}, and the format {format!r} wants a {wanted}: give another path or format."

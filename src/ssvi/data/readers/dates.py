@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import email.utils
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _MONTHS = {
     name[:3]: number
@@ -29,19 +29,31 @@ def plain_dates(texts: Sequence[str], what: str = "date") -> tuple[tuple[str, ..
     >>> plain_dates(["May 3, 1999", "3/31/2001", "4/5/2001", "Sun, 06 Nov 1994 08:49:37 GMT", "some day"])[0]
     ('1999-05-03', '2001-03-31', '2001-04-05', '1994-11-06', '')
     """
-    day_first = _is_day_first(texts)
-    found = tuple(_plain(text.strip(), day_first) for text in texts)
+    order = DayFirst()
+    order.see(texts)
+    found = tuple(order.plain(text) for text in texts)
     lost = [text for text, own in zip(texts, found, strict=True) if text.strip() and not own]
     if not lost or len(lost) == sum(1 for text in texts if text.strip()):
         return found, [f"no {what} could be read, such as {lost[0][:40]!r}: write dates as 2024-05-31."] if lost else []
     return found, [f"{len(lost):,} dates could not be read, such as {lost[0][:40]!r}: write dates as 2024-05-31."]
 
 
-def _is_day_first(texts: Sequence[str]) -> bool | None:
-    """Tell which comes first in dates such as 3/5/1999; None if nothing tells."""
-    pairs = [(int(match[1]), int(match[3])) for text in texts if (match := _SLASHED.fullmatch(text.strip()))]
-    days, months = any(first > 12 for first, _ in pairs), any(second > 12 for _, second in pairs)
-    return None if days == months else days
+class DayFirst:
+    """Which comes first in dates such as 3/5/1999: learned from all dates, however many times some are shown."""
+
+    def __init__(self) -> None:
+        self._days = self._months = False
+
+    def see(self, texts: Iterable[str]) -> None:
+        """Look at some dates."""
+        for text in texts:
+            if match := _SLASHED.fullmatch(text.strip()):
+                self._days |= int(match[1]) > 12
+                self._months |= int(match[3]) > 12
+
+    def plain(self, text: str) -> str:
+        """Return a date in its one form, "" for what is none."""
+        return _plain(text.strip(), None if self._days == self._months else self._days)
 
 
 def _plain(text: str, day_first: bool | None) -> str:

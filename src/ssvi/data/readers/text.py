@@ -112,7 +112,7 @@ def read_texts(
 ) -> Corpus:
     """Count the words of all documents of some sources, each with its format."""
     own = [TextSource(path, format) for path, format in sources]
-    _check_columns(own, columns)
+    check_columns(own, columns)
     where = in_words([source.path for source in own])
     counted = count_words(where, _chained(own, columns, encoding, progress), text)
     lengths = [source.gathered.number for source in own]
@@ -154,7 +154,7 @@ def _chained(
     )
 
 
-def _check_columns(sources: Sequence[TextSource], columns: Columns) -> None:
+def check_columns(sources: Sequence[TextSource], columns: Columns) -> None:
     """Refuse names of columns where there are none."""
     plain = next((source for source in sources if source.format in ("text", "folder", "file")), None)
     given = {"column": columns.text} | {f"{name}_column": value for name, value in columns.named().items()}

@@ -67,6 +67,17 @@ def without_numbers(cut: Tokenizer, wanted: frozenset[str]) -> Tokenizer:
     return lambda text: [word for word in cut(text) if not is_number(word) or word in wanted]
 
 
+def analyzer(
+    cut: Tokenizer, clean: Callable[[str], str] | None, stop_words: frozenset[str]
+) -> Callable[[str], Sequence[str]]:
+    """Return what makes a text the words that are counted: clean, cut, and without stop words."""
+    if clean is str.lower:  # the usual case, and documents may be short: one call less for each
+        return lambda text: [word for word in cut(text.lower()) if word not in stop_words]
+    if clean is None:
+        return lambda text: [word for word in cut(text) if word not in stop_words]
+    return lambda text: [word for word in cut(clean(text)) if word not in stop_words]
+
+
 def is_left_out(options: TextOptions) -> Callable[[str], bool]:
     """Return what tells words that are left out: stop words, and numbers if they are."""
     stop_words, wanted = options.words_to_leave_out(), frozenset(options.vocabulary or ())

@@ -47,7 +47,7 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
         raise ValueError(f"{path} cannot be written as {format!r}: give `format`, one of {', '.join(WRITTEN_FORMATS)}.")
     if format == "npz" and path.suffix != ".npz":
         raise ValueError(f"{path} must end in .npz: rename it or give another format.")
-    documents = corpus.documents.tight()
+    documents = corpus.documents.slice(0, len(corpus.documents)).tight()  # a corpus on disk comes into memory
     if format in ("uci", "ldac") and not documents.is_whole():
         raise ValueError(f"{path} cannot be written as {format}, which has whole counts only: write mtx or npz.")
     beside = vocabulary_beside(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.bernoulli_mixture.responsibilities import MixtureStep
 from ssvi.typing import Array
 
@@ -17,6 +18,10 @@ class Gibbs(MixtureStep):
 
     name = "gibbs"
     sampled = True
+
+    def expected(self) -> Exact:
+        """Return the exact step."""
+        return Exact()
 
     def _bound(self, log_probability: Array) -> None:
         return None

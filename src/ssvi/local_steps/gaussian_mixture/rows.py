@@ -119,6 +119,18 @@ def normalise_rows(scores: Array, log_probability: Array) -> None:
         log_probability[n] = normalise(scores[n])
 
 
+def prepare_components(model: GaussianMixture, log_weights: Array, view: Array, rows: DenseRows) -> Prepared:
+    """Factor the precisions of a view of components."""
+    seen = model.covariance.gaussians(view)
+    constants = 0.5 * (seen.log_determinants - seen.excess)
+    if model.covariance.independent:
+        constants -= 0.5 * _LOG_TWO_PI
+        columns = ColumnGaussians(np.ascontiguousarray(seen.means), np.sqrt(seen.precisions), constants)
+        return Prepared(rows, log_weights, constants, columns)
+    constants -= 0.5 * model.n_features * _LOG_TWO_PI
+    return Prepared(rows, log_weights, constants, DenseGaussians.of(seen.means, seen.precisions))
+
+
 class MixtureStep(LocalStep):
     """Components and missing entries, expected or drawn."""
 
@@ -140,14 +152,7 @@ class MixtureStep(LocalStep):
     ) -> Prepared:
         """Factor the precisions of the view."""
         log_weights = np.maximum(views["weights"][0], -_LARGEST)
-        seen = model.covariance.gaussians(views["components"])
-        constants = 0.5 * (seen.log_determinants - seen.excess)
-        if model.covariance.independent:
-            constants -= 0.5 * _LOG_TWO_PI
-            columns = ColumnGaussians(np.ascontiguousarray(seen.means), np.sqrt(seen.precisions), constants)
-            return Prepared(batch, log_weights, constants, columns)
-        constants -= 0.5 * model.n_features * _LOG_TWO_PI
-        return Prepared(batch, log_weights, constants, DenseGaussians.of(seen.means, seen.precisions))
+        return prepare_components(model, log_weights, views["components"], batch)
 
     def run(self, model: GaussianMixture, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle rows start, ..., stop - 1."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
+from ssvi.batches.sources import Source
 from ssvi.checks import is_integer, require, require_count, require_one_of
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.lda.gibbs_dense import gibbs_dense
@@ -75,9 +76,9 @@ class Gibbs(LdaStep):
         require_one_of("kernel", self.kernel, ("auto", "dense", "sparse"))
 
     @staticmethod
-    def suits(documents: Documents) -> bool:
+    def suits(documents: Documents | Source) -> bool:
         """Tell whether these documents can be sampled token by token."""
-        return documents.is_whole() and documents.lengths().max(initial=0.0) <= _LONGEST
+        return documents.is_whole() and documents.longest() <= _LONGEST
 
     def check(self, batch: Documents) -> None:
         """Raise unless every count is whole, since a fraction of a token has no topic, and no document is endless."""
@@ -103,7 +104,7 @@ class Gibbs(LdaStep):
         alpha = aligned_zeros((width,), self.precision)
         alpha[: model.n_topics] = model.alpha
         word_prior = np.array([model.eta if model.learns_eta else np.nan, model.n_words], dtype=float)
-        if self._is_dense(model.n_topics):
+        if self.is_dense(model.n_topics):
             plain = vars(super().prepare(model, views, batch, each))
             return PreparedForGibbs(**plain, alpha=alpha, prior=None, word_prior=word_prior)
         part = views["topics"]
@@ -124,7 +125,8 @@ class Gibbs(LdaStep):
             self._renumber(batch, part.chosen), part.chosen, weights, log_scale, alpha, prior, word_prior
         )
 
-    def _is_dense(self, n_topics: int) -> bool:
+    def is_dense(self, n_topics: int) -> bool:
+        """Tell whether the kernel is the one that goes over all topics."""
         return n_topics <= _DENSE_TOPICS if self.kernel == "auto" else self.kernel == "dense"
 
     def _counts(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -132,7 +134,7 @@ class Gibbs(LdaStep):
 
     def _width(self, n_topics: int) -> int:
         # Whole vectors; the sparse kernel wants a spare column.
-        return _vectors(n_topics if self._is_dense(n_topics) else n_topics + 1)
+        return _vectors(n_topics if self.is_dense(n_topics) else n_topics + 1)
 
     def zeros(self, model: LDA, prepared: PreparedForGibbs) -> dict[str, npt.NDArray[Any]]:
         """Return zeros, words x topics."""
@@ -182,7 +184,7 @@ class Gibbs(LdaStep):
         shard = prepared.documents.slice(start, stop)
         given = (shard.indptr, shard.words, shard.counts, prepared.weights, prepared.alpha)
         rest = (self.sweeps, self.kept, keys, into["topics"], tallies)
-        learned = (into.get("tables", _NO_TABLES), prepared.word_prior, into.get("word_tables", _NO_TABLES))
+        learned = (into.get("tables", _NO_TABLES), prepared.word_prior, into.get("word_tables"))
         if prepared.prior is None:
             gibbs_dense(*given, *rest, *learned, *self._chains(prepared, start, stop))
         else:

@@ -166,7 +166,7 @@ def gibbs_dense(
     tallies: npt.NDArray[np.float64],
     tables: npt.NDArray[np.int64],
     word_prior: npt.NDArray[np.float64],
-    word_tables: npt.NDArray[np.int64],
+    word_tables: npt.NDArray[np.int64] | None,
     chains: npt.NDArray[np.uint32],
     goes_on: bool,
 ) -> None:
@@ -174,7 +174,8 @@ def gibbs_dense(
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
     `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
-    `word_tables` with what it says of eta (`count_word_tables`).
+    `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do not learn that, and
+    do not wait until it is compiled.
     The first sweep draws each token given those before it. `chains`, unless it is empty, receives the topic of each
     token after the last sweep, document after document; a shard that `goes_on` begins with what is there. Rows of
     `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
@@ -192,7 +193,9 @@ def gibbs_dense(
     running[:] = np.inf  # rows past the last vector are above any level
     places, states = np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64)
     ends = np.zeros(TOGETHER, np.uint64)  # the random states after the last sweep
-    links = np.cumsum(lengths) - lengths  # where documents begin in `chains`
+    links = np.zeros(n_documents, np.int64)  # where documents begin in `chains`
+    for d in range(1, n_documents):
+        links[d] = links[d - 1] + lengths[d - 1]
     for begin in range(0, n_documents, TOGETHER):
         own = order[begin : begin + TOGETHER]
         for d in range(own.size):
@@ -228,8 +231,9 @@ def gibbs_dense(
         for d in range(own.size if chains.size else 0):
             for token in range(lengths[own[d]]):
                 chains[links[own[d]] + token] = topics[(sweeps - 1) % (kept + 1), token, d]
-        for d in range(own.size if word_tables.size else 0):
-            last = topics[(sweeps - 1) % (kept + 1), :, d]
-            filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
-    if word_tables.size:
+        if word_tables is not None:
+            for d in range(own.size):
+                last = topics[(sweeps - 1) % (kept + 1), :, d]
+                filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
+    if word_tables is not None:
         count_word_tables(unit[:filled], n_words, word_prior, word_tables)

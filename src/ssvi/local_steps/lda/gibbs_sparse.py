@@ -273,13 +273,14 @@ def gibbs_sparse(
     tallies: npt.NDArray[np.float64],
     tables: npt.NDArray[np.int64],
     word_prior: npt.NDArray[np.float64],
-    word_tables: npt.NDArray[np.int64],
+    word_tables: npt.NDArray[np.int64] | None,
 ) -> None:
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
     `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
-    `word_tables` with what it says of eta (`count_word_tables`). The
+    `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do not learn that, and
+    do not wait until it is compiled. The
     first sweep draws each token given those before it. Rows of `weights` and `alpha` are a whole number of vectors, and
     at least one column longer than there are topics (numbers like `alpha`, which is 0 past the last topic, or packed
     ones as 16-bit integers); `prior` are its `prior_sums`.
@@ -329,8 +330,9 @@ def gibbs_sparse(
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
         for d in range(own.size if tables.size else 0):
             count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)
-        for d in range(own.size if word_tables.size else 0):
-            last = topics[(sweeps - 1) % (kept + 1), :, d]
-            filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
-    if word_tables.size:
+        if word_tables is not None:
+            for d in range(own.size):
+                last = topics[(sweeps - 1) % (kept + 1), :, d]
+                filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
+    if word_tables is not None:
         count_word_tables(unit[:filled], n_words, word_prior, word_tables)

@@ -15,7 +15,7 @@ from ssvi.typing import Array
 TABLE_UNIT = 2.0**-24
 """What expected numbers of tables are whole multiples of."""
 
-UNIT_OF_TOKENS = 50
+UNIT_OF_TOKENS = 200
 """For each topic, the tokens that are looked at together to learn eta. Many together would say more of it, and that
 would be wrong: those few that are with a topic by mistake look like words that the topic has seldom."""
 

@@ -89,7 +89,13 @@ const named = (k) => `${nouns.component} ${parts[k].number}`;
 const titled = (k) => (parts[k].label === named(k) ? named(k) : `${named(k)}: ${parts[k].label}`);
 const anchor = (k) => `#${nouns.component}-${parts[k].number}`;
 // What a person wrote is shown whole.
-const brief = (k) => (parts[k].given ? parts[k].label : parts[k].label.split(", ").slice(0, 2).join(", "));
+// Two words of a label where they are no other's first two: else all of it, since labels are to tell topics apart.
+const firstTwo = (k) => parts[k].label.split(", ").slice(0, 2).join(", ");
+const timesFirst = new Map();
+parts.forEach((part, k) => timesFirst.set(firstTwo(k), (timesFirst.get(firstTwo(k)) || 0) + 1));
+const brief = (k) => (parts[k].given || timesFirst.get(firstTwo(k)) > 1 ? parts[k].label : firstTwo(k));
+// Two digits, and no minus before zeros.
+const twoDigits = (value) => value.toFixed(2).replace(/^-(0\.0+)$/, "$1");
 const colour = (k) => `var(--branch-${parts[k].branch})`;
 
 function choose(k, options = {}) {

@@ -59,7 +59,7 @@ function listRow(k) {
   words.style.setProperty("--own", colour(k));
   if (data.spectra) words.append(curve(data.spectra[k], `spectrum of ${named(k)}`));
   row.append(make("td", parts[k].number, { class: "number" }), label, share);
-  if (data.coherence) row.append(make("td", coherenceOf(k) === null ? "" : coherenceOf(k).toFixed(2), { class: "number coherence" }));
+  if (data.coherence) row.append(make("td", coherenceOf(k) === null ? "" : twoDigits(coherenceOf(k)), { class: "number coherence" }));
   if (data.columns.names || data.spectra) row.append(words);
   row.addEventListener("click", (event) => {
     if (!event.target.closest("a") && !String(window.getSelection())) choose(k, { scroll: true });

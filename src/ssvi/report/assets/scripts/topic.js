@@ -35,7 +35,7 @@ function writeHead() {
   const items = own.marks.map((mark) => [markText(mark), markReason(mark), "mark"]);
   const coherence = coherenceOf(k);
   if (coherence !== null) {
-    items.push([`coherence ${coherence.toFixed(2)}`, "How often its ten most probable words share a document (NPMI): from -1, never, to 1, always.", "fact"]);
+    items.push([`coherence ${twoDigits(coherence)}`, "How often its ten most probable words share a document (NPMI): from -1, never, to 1, always.", "fact"]);
   }
   find("marks").replaceChildren(
     ...items.map(([text, reason, kind]) => {

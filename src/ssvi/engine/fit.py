@@ -1,23 +1,22 @@
-"""The loop of the paper's algorithm 1, for any model, local step and global step."""
+"""One step of the paper's algorithm 1 after another, for any model, local step and global step."""
 
 from __future__ import annotations
 
 import math
-import threading
 import time
 import weakref
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
 
 import numpy as np
 
 from ssvi.adaptive import AdaptiveSchedule, Pace
 from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
-from ssvi.batches.minibatches import equal_cuts, minibatches
-from ssvi.errors import FitError
+from ssvi.batches.places import Place
+from ssvi.batches.sources import Source
+from ssvi.engine.state import Info, Snapshot, State, stop_at_nan, stop_unless_finite
+from ssvi.engine.steps import Steps
 from ssvi.families.restricted import Statistics
 from ssvi.global_steps.base import Clock, GlobalStep
 from ssvi.local_steps.base import Batch, LocalStep, Part
@@ -37,111 +36,6 @@ _LONGER = 1.2  # how many times as many steps, until a stream of unknown length 
 
 
 @dataclass(frozen=True)
-class State:
-    """What the next step needs, and nothing else. The random numbers of a step follow from `seed` and `step`."""
-
-    seed: int
-    step: int
-    documents_seen: int
-    parameters: Mapping[str, Array]
-    """lambda of each block."""
-    totals: Mapping[str, Array] = field(default_factory=dict)
-    """Sums of lambda that a fit keeps up to date; see `ssvi.stores.CoordinateStore`."""
-    hyperparameters: Mapping[str, Array] = field(default_factory=dict)
-    """What the model's priors of the next step follow from, for a model that learns it; see `Model.at`."""
-    averages: Mapping[str, Array] = field(default_factory=dict)
-    """The average of each block's lambda over the path, for a global step that keeps it; see `GlobalStep.averaging`."""
-    rates: Mapping[str, Array] = field(default_factory=dict)
-    """What the step size of the next step follows from, for a schedule that learns it; see `ssvi.adaptive`."""
-
-    @property
-    def estimate(self) -> Mapping[str, Array]:
-        """What predicts best: the averages, where there are any, else lambda."""
-        return self.averages if len(self.averages) else self.parameters
-
-    def with_coordinates(self, block: str, more: Array) -> State:
-        """Return a state in which the distributions of a block have further coordinates, with the lambda given.
-
-        A schedule that learns begins anew.
-        """
-
-        def longer(arrays: Mapping[str, Array]) -> dict[str, Array]:
-            joined = {block: np.concatenate([arrays[block], more], axis=-1)} if block in arrays else {}
-            return {**arrays, **joined}
-
-        totals = {name: sums + more.sum(axis=-1) if name == block else sums for name, sums in self.totals.items()}
-        parameters, averages = longer(self.parameters), longer(self.averages)
-        return replace(self, parameters=parameters, totals=totals, averages=averages, rates={})
-
-    def complete(self) -> State:
-        """Return the same state with arrays of its own, whatever the fit that it comes from does next."""
-        return replace(self, parameters=dict(self.parameters), averages=dict(self.averages))
-
-
-@dataclass(frozen=True)
-class Info:
-    """What a person wants to see of one step."""
-
-    step: int
-    documents_seen: int
-    step_size: float
-    """rho^(t)."""
-    population: float
-    """N_t, the number of documents that the minibatch stood for."""
-    bound: float | None
-    """The minibatch's sum of local ELBOs, where the local step optimises one."""
-    guarded: int
-    """Coordinates of lambda kept from leaving the domain."""
-    seconds: float
-    merged: int = 0
-    """Components that were copies of others after this step, and were merged; see `Model.rearrangement`."""
-
-
-class Path(Protocol):
-    """A fit under way: steps overwrite what it holds, and states are made of it when they are asked for."""
-
-    def step(self, batch: Any) -> Info:
-        """Take one step."""
-        ...
-
-    def state(self) -> State:
-        """Return the present state; its arrays may be made only when they are looked at."""
-        ...
-
-    def end(self) -> State:
-        """Return the present state, complete."""
-        ...
-
-
-class Steps(ABC):
-    """Anything that goes from state to state by minibatches: a `Problem`, or one of `ssvi.baselines`."""
-
-    @abstractmethod
-    def step(self, state: State, batch: Any) -> tuple[State, Info]:
-        """Return the state after a minibatch, and what happened; `state` itself is left as it is."""
-
-    def begin(self, state: State) -> Path:
-        """Return a fit that goes on from a state."""
-        return _StateByState(self, state)
-
-
-class _StateByState:
-    """A fit of something that makes a new state in every step."""
-
-    def __init__(self, steps: Steps, state: State) -> None:
-        self._steps, self._state = steps, state
-
-    def step(self, batch: Any) -> Info:
-        self._state, info = self._steps.step(self._state, batch)
-        return info
-
-    def state(self) -> State:
-        return self._state
-
-    end = state
-
-
-@dataclass(frozen=True)
 class Problem(Steps):
     """What is fitted and how: everything about a fit that does not change from step to step.
 
@@ -150,8 +44,10 @@ class Problem(Steps):
     population : int or None
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
     rearranges : (float, float)
-        The sweeps between which components that are copies of each other are merged, after every sweep, and their
-        places are given to something new. See `Model.rearrangement`.
+        The sweeps between which components that are copies of each other are merged, and their places given to
+        something new. See `Model.rearrangement`.
+    rearranges_every : int
+        After how many sweeps each, between these.
     ramp : bool
         Let N_t grow with the documents seen over the first sweep, N_t = min(documents seen, N), instead of N_t = N.
     memory : float or None
@@ -170,6 +66,7 @@ class Problem(Steps):
     ramp: bool = True
     backend: Backend = field(default_factory=Threads)
     rearranges: tuple[float, float] = NEVER
+    rearranges_every: int = 1
     memory: float | None = None
 
     def step(self, state: State, batch: Batch) -> tuple[State, Info]:
@@ -178,25 +75,18 @@ class Problem(Steps):
         info = fit.step(batch)
         return fit.end(), info
 
+    def check(self, batch: Batch) -> None:
+        """Raise a `ValueError` if there is something in a minibatch that the local step cannot handle."""
+        self.local_step.check(batch)
+
+    def read(self, source: Source, place: Place) -> Batch:
+        """Return a minibatch of a corpus that is read as it is needed, wherever the backend reads it."""
+        batch: Batch = self.backend.read(self.local_step, source, place)
+        return batch
+
     def begin(self, state: State) -> Fit:
         """Return a fit that goes on from a state."""
         return Fit(self, state)
-
-
-Callback = Callable[[State, Info], bool | None]
-"""Called after every step; a true answer stops the fit there."""
-
-
-def init(model: Model, seed: int, data: Any = None) -> State:
-    """Return the state before the first step: lambda^(0) at random, near some data if these are given."""
-    rng = np.random.default_rng(derive_key(seed, "init"))
-    parameters = model.init(rng) if data is None else model.start(data, rng)
-    return State(seed=seed, step=0, documents_seen=0, parameters=parameters, hyperparameters=model.hyperparameters())
-
-
-def step(problem: Steps, state: State, batch: Batch) -> tuple[State, Info]:
-    """Take one step of algorithm 1 on a minibatch; `state` itself is left as it is."""
-    return problem.step(state, batch)
 
 
 class Fit:
@@ -228,7 +118,7 @@ class Fit:
         rule = problem.global_step.at(clock)
         views = self._views(batch, rule, number)
         for name, view in views.items():
-            _stop_at_nan(name, number, view.stats if isinstance(view, Part) else view)
+            stop_at_nan(name, number, view.stats if isinstance(view, Part) else view)
         keys = derive_keys(derive_key(self._start.seed, "documents", number), len(batch))
         result = problem.backend.map_reduce(problem.local_step, self._model, views, batch, keys, want_local=False)
         represented = _represented(problem, seen)
@@ -247,15 +137,17 @@ class Fit:
         if at_end:
             learned |= self._model.learn_priors(lambda name: self._stores[name].lam())
         self._take(learned)
-        first, last = problem.rearranges
-        merged = self._rearrange(batch, number) if at_end and first <= clock.sweeps <= last else 0
+        merged = self._rearrange(batch, number) if at_end and _rearranges(problem, clock.sweeps) else 0
         self._number, self._seen = number, seen
         seconds = time.perf_counter() - started
         return Info(number, seen, step_size, represented, result.bound, guarded, seconds, merged)
 
     def _views(self, batch: Batch, rule: GlobalStep, number: int) -> dict[str, Array | Part]:
         """Return what the local step sees of each block."""
-        each, touched = self._problem.backend.workers.each, self._problem.local_step.touched(batch)
+        each, touched = (
+            self._problem.backend.workers.each,
+            self._problem.backend.touched(self._problem.local_step, batch),
+        )
         return {
             name: store.view(rule, touched.get(name), derive_key(self._start.seed, "draw", name, number), each)
             for name, store in self._stores.items()
@@ -276,14 +168,16 @@ class Fit:
             """Return what the local step finds at E_q[t]."""
             views = {name: block.family.mean_stats(estimate[name]) for name, block in self._model.blocks().items()}
             keys = derive_keys(derive_key(self._start.seed, "look", number), len(sample))
-            return problem.backend.map_local(problem.local_step, self._model, views, sample, keys)
+            return problem.backend.map_local(problem.local_step.expected(), self._model, views, sample, keys)
 
         change = self._model.rearrangement(estimate.__getitem__, Look(sample, local))
         if change is None:
             return 0
-        name, prior = change.block, self._priors[change.block]
-        average = change.applied(averages[name], prior) if averages else None
-        self._stores[name] = self._store(name, change.applied(self._stores[name].lam(), prior), None, average)
+        for name in change.fresh:
+            family, prior = self._model.blocks()[name].family, self._priors[name]
+            average = change.applied(name, family, averages[name], prior) if averages else None
+            lam = change.applied(name, family, self._stores[name].lam(), prior)
+            self._stores[name] = self._store(name, lam, None, average)
         self._take(change.hyperparameters)
         return len(change.pairs)
 
@@ -338,98 +232,17 @@ def _average(store: Store) -> Array:
     return average
 
 
-class Snapshot(Mapping[str, Array]):
-    """An array of each block of a fit under way, read when it is first looked at.
-
-    A copy of it, and what a pickle holds, is a dictionary of the arrays.
-    """
-
-    def __init__(self, stores: Mapping[str, Store], reads: Callable[[Store], Array]) -> None:
-        self._stores, self._reads, self._arrays = stores, reads, dict[str, Array]()
-        self._reading = threading.Lock()  # a callback may have handed the state to a thread, and the fit goes on
-
-    def read(self) -> Mapping[str, Array]:
-        """Return the arrays."""
-        with self._reading:
-            if not self._arrays:
-                self._arrays = {name: self._reads(store) for name, store in self._stores.items()}
-                self._stores = {}
-        return self._arrays
-
-    def __reduce__(self) -> tuple[type[dict[str, Array]], tuple[Mapping[str, Array]]]:
-        return dict, (self.read(),)
-
-    def __getitem__(self, name: str) -> Array:
-        return self.read()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.read())
-
-    def __len__(self) -> int:
-        return len(self.read())
-
-
-def run(
-    problem: Steps,
-    state: State,
-    corpus: Any,
-    *,
-    sweeps: int,
-    batch_size: int,
-    callbacks: Iterable[Callback] = (),
-) -> State:
-    """Go through the corpus until `sweeps` sweeps are complete, from wherever `state` stands.
-
-    `corpus` has a length and `take(rows)`. Each sweep takes minibatches without replacement, in an order that follows
-    from the seed and the sweep's number: a state that was saved in the middle of a sweep goes on with the next
-    minibatch of that sweep.
-    """
-    cuts = equal_cuts(len(corpus), batch_size)
-    first_sweep, done = divmod(state.step, len(cuts) - 1)
-    if state.documents_seen != first_sweep * len(corpus) + cuts[done]:
-        raise ValueError(
-            f"this state has seen {state.documents_seen} documents in {state.step} steps, which does not fit a corpus "
-            f"of {len(corpus)} in minibatches of {batch_size}: continue with the corpus and batch_size it began with."
-        )
-    order = (
-        rows
-        for sweep in range(first_sweep, sweeps)
-        for rows in minibatches(len(corpus), batch_size, state.seed, sweep)[done if sweep == first_sweep else 0 :]
-    )
-    return follow(problem, state, (corpus.take(rows) for rows in order), callbacks)
-
-
-def follow(problem: Steps, state: State, batches: Iterable[Batch], callbacks: Iterable[Callback] = ()) -> State:
-    """Take a step for each of some minibatches, until they end or a callback says stop."""
-    callbacks, fit = list(callbacks), problem.begin(state)
-    for batch in batches:
-        info = fit.step(batch)
-        # The state is not held here: if no callback keeps it, its arrays are never made.
-        if callbacks and _says_stop(callbacks, fit.state(), info):
-            break
-    return fit.end()
-
-
-def _says_stop(callbacks: list[Callback], state: State, info: Info) -> bool:
-    """Ask all callbacks, also after one has said stop."""
-    answers = [callback(state, info) for callback in callbacks]
-    return any(answers)
-
-
-def prior_bound(model: Model, parameters: Mapping[str, Array]) -> float:
-    """Return E_q[log p(beta) - log q(beta)], the part of the ELBO that the local bounds do not hold."""
-    total = 0.0
-    for name, block in model.blocks().items():
-        prior = np.broadcast_to(block.prior, block.shape)
-        total += float(block.family.negative_divergence(parameters[name], prior).sum())
-    return total
-
-
 def ends_sweep(number: int, seen_before: int, clock: Clock) -> bool:
     """Tell whether a step ends a sweep. A stream of unknown length has longer and longer ones, by a fifth each."""
     if clock.population is None:
         return number > 1 and int(math.log(number, _LONGER)) > int(math.log(number - 1, _LONGER))
     return clock.documents_seen // clock.population > seen_before // clock.population
+
+
+def _rearranges(problem: Problem, sweeps: float) -> bool:
+    """Tell whether components are looked at after so many sweeps."""
+    first, last = problem.rearranges
+    return first <= sweeps <= last and int(sweeps) % problem.rearranges_every == 0
 
 
 def _represented(problem: Problem, seen: int) -> float:
@@ -447,22 +260,3 @@ def _remembering(problem: Problem, step_size: float, number: int, size: int) -> 
         return step_size, rule.average_weight(number)
     steps = max(1, round(problem.memory / size))  # that the documents of a memory take
     return max(step_size, min(1.0, size / problem.memory)), rule.average_weight(min(number, steps))
-
-
-def stop_unless_finite(name: str, number: int, lam: Array) -> None:
-    """Raise a `FitError` that names the block and the step if a value of a block is not finite."""
-    if not np.isfinite(lam).all():
-        place = np.unravel_index(int(np.argmin(np.isfinite(lam))), lam.shape)
-        raise FitError(
-            f"block {name!r} has a value that is not finite after step {number} (first at {tuple(map(int, place))}): "
-            "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
-        )
-
-
-def _stop_at_nan(name: str, number: int, stats: Array) -> None:
-    """Raise a `FitError` if what the local step is to see of a block is NaN somewhere: it would make nonsense of it."""
-    if np.isnan(stats.sum()) and np.isnan(stats).any():  # the sum clears almost every view
-        raise FitError(
-            f"block {name!r} cannot be drawn from in step {number}, because a value of lambda has left its domain: "
-            "the fit was stopped. Look for extreme counts or priors, or use smaller steps."
-        )

@@ -1,0 +1,132 @@
+"""Kernels compiled by other processes before the first fit on a machine needs them, while this one reads its data.
+
+A first fit of topics spends most of its time in the compiler, which keeps the interpreter to itself, so that threads do
+not help. The compiler's results are kept on disk (`ssvi.numerics.compile`), where this process finds them. There are
+two parts, of about the same time: what documents need, and what topics need. Both compile a kernel that they share for
+the same types, so that they do not get into each other's way on disk.
+
+    python -m ssvi.ahead documents 50
+    python -m ssvi.ahead topics 50 ssvi
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_WORDS, _DOCUMENTS = 60, 24  # as few as take every step of a fit
+
+
+@contextmanager
+def compiling(model: str, n_topics: int, local_step: str, global_step: str) -> Iterator[Callable[[], None]]:
+    """Compile in the background what a fit will need; the function that is returned waits until all is there.
+
+    Nothing is done for other models than topics by Gibbs sampling, where there is one processor, and where the kernels
+    have been compiled before. What goes wrong in the background is compiled again by whoever needs it.
+    """
+    wanted = (
+        model in ("lda", "hdp")
+        and local_step in ("auto", "gibbs")
+        and global_step in ("auto", "ssvi", "ssvi_a", "map", "mean_field")
+        and (os.cpu_count() or 1) > 1
+    )
+    processes = []
+    if wanted and not is_compiled(n_topics):
+        for part in (
+            ["documents", str(n_topics)],
+            ["topics", str(n_topics), "ssvi" if global_step == "auto" else global_step],
+        ):
+            nowhere = subprocess.DEVNULL
+            command = [sys.executable, "-m", "ssvi.ahead", *part]
+            processes.append(subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere))
+
+    def wait() -> None:
+        for process in processes:
+            process.wait()
+
+    try:
+        yield wait
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def is_compiled(n_topics: int) -> bool:
+    """Tell whether the kernel that takes longest is on disk, newer than its source; True where nothing is compiled."""
+    from ssvi.local_steps.lda import gibbs_dense, gibbs_sparse
+    from ssvi.local_steps.lda.gibbs import Gibbs
+
+    kernel: Any = gibbs_dense.gibbs_dense if Gibbs().is_dense(n_topics) else gibbs_sparse.gibbs_sparse
+    folder = getattr(getattr(kernel, "stats", None), "cache_path", None)
+    if folder is None:
+        return True
+    source = Path(kernel.py_func.__code__.co_filename)
+    kept = [path.stat().st_mtime for path in Path(folder).glob(f"{source.stem}.{kernel.__name__}-*.nbi")]
+    return bool(kept) and max(kept) >= source.stat().st_mtime
+
+
+def compile_documents(n_topics: int) -> None:
+    """Compile what a fit does with documents: sample their topics, and score some."""
+    from ssvi.evaluation.document_completion import document_completion
+    from ssvi.numerics.gamma_slopes import slopes
+
+    slopes(np.ones(2), np.zeros(2), np.zeros(2))  # which topics need, but late: the other part has most to do
+    document_completion(np.full((n_topics, _WORDS), 1.0 / _WORDS), np.full(n_topics, 0.1), _documents())
+
+
+def compile_topics(n_topics: int, global_step: str) -> None:
+    """Compile what a fit does with topics: show them to the documents, and move them."""
+    from ssvi import engine
+    from ssvi.backends.threads import Threads
+    from ssvi.global_steps.base import GlobalStep
+    from ssvi.models.lda import LDA
+    from ssvi.registry import lookup
+
+    data, model = _documents(), LDA(_WORDS, np.full(n_topics, 0.1), 0.02, "auto")
+    step = lookup("ssvi.global_steps", GlobalStep, global_step, "global_step")()
+    if global_step == "ssvi":
+        step = replace(step, averaging=7.0, warm_sweeps=1.0, draw_softening=1.0)
+    problem = engine.Problem(model, _made_up_counts(), step, population=_DOCUMENTS, backend=Threads(1))
+    state = engine.run(problem, engine.init(model, 0, data), data, sweeps=3, batch_size=_DOCUMENTS // 3)
+    model.blocks()["topics"].family.mean_stats(state.estimate["topics"])  # for the search of what topics explain worst
+
+
+def _documents() -> Any:
+    """Return a few documents with whole numbers, as the readers make them; no minibatch of them has all words."""
+    from ssvi.batches.documents import Documents
+
+    counts = np.random.default_rng(0).poisson(0.1, (_DOCUMENTS, _WORDS))
+    counts[:, 0] = 1
+    rows, words = np.nonzero(counts)
+    indptr = np.searchsorted(rows, np.arange(_DOCUMENTS + 1)).astype(np.int64)
+    return Documents(indptr, words.astype(np.int64), counts[rows, words].astype(np.int64), _WORDS)
+
+
+def _made_up_counts() -> Any:
+    """Return a local step that takes no time to compile: it puts words into topics without looking at them."""
+    from ssvi.local_steps.lda.gibbs import Gibbs
+
+    @dataclass(frozen=True)
+    class MadeUpCounts(Gibbs):
+        def _sample(
+            self, prepared: Any, start: int, stop: int, keys: Any, into: Mapping[str, Any], tallies: Any
+        ) -> None:
+            into["topics"][...] = 1
+
+    return MadeUpCounts(sweeps=1, kept=1)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "documents":
+        compile_documents(int(sys.argv[2]))
+    else:
+        compile_topics(int(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,129 @@
+"""Commands with models of sequences: what they read, hold out and say."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ssvi.batches import Sequences
+from ssvi.cli.reading import Reading
+from ssvi.data.readers.sequences import SequenceData, read_sequences
+from ssvi.estimators.components import ComponentsMixin
+from ssvi.estimators.sequences import SequenceEstimator, check_lengths
+from ssvi.files.models import column_names
+from ssvi.report.components import component_counts, count_in_words
+
+_FEWEST_SEQUENCES = 20  # of which some are set aside; of fewer, the end of the longest is
+_FEWEST_POINTS = 100
+
+
+def is_for_sequences(estimator: Any) -> bool:
+    """Tell whether a model is one of sequences."""
+    return isinstance(estimator, SequenceEstimator)
+
+
+def read(reading: Reading, estimator: Any) -> SequenceData:
+    """Read the sequences of a command; text makes emissions categorical, over the symbols that a fitted model has."""
+    if len(reading.paths) != 1:
+        raise ValueError("models of sequences read one file.")
+    found = read_sequences(
+        reading.paths[0],
+        sequence_column=reading.columns.get("group_column"),
+        delimiter=reading.columns.get("delimiter"),
+        encoding=reading.encoding,
+        symbols=getattr(estimator, "symbols_", None),
+    )
+    check_lengths(Sequences.from_lengths(found.values, found.lengths))
+    if found.symbols is not None and "emission" not in estimator.get_params():
+        raise ValueError(f"{reading.where} is text, and {estimator.name} wants numbers: give it a table or arrays.")
+    return found
+
+
+def split_off(data: SequenceData, share: float, seed: int) -> tuple[SequenceData, SequenceData | None]:
+    """Set some sequences aside for scoring, or the end of the longest; None if that would be too little."""
+    if share == 0:
+        return data, None
+    cuts = np.concatenate([[0], np.cumsum(data.lengths)])
+    if len(data.lengths) >= _FEWEST_SEQUENCES:
+        count = max(1, round(share * len(data.lengths)))
+        chosen = np.zeros(len(data.lengths), np.bool_)
+        chosen[np.random.default_rng(seed).permutation(len(data.lengths))[:count]] = True
+        rows = np.repeat(chosen, data.lengths)
+        parts = [(data.values[~rows], data.lengths[~chosen]), (data.values[rows], data.lengths[chosen])]
+    else:
+        longest = int(np.argmax(data.lengths))
+        count = round(share * int(data.lengths.sum()))
+        if data.lengths[longest] < _FEWEST_POINTS or 2 * count > data.lengths[longest] or count < 1:
+            return data, None
+        held, kept = np.zeros(len(data.values), np.bool_), data.lengths.copy()
+        held[cuts[longest + 1] - count : cuts[longest + 1]] = True
+        kept[longest] -= count
+        parts = [(data.values[~held], kept), (data.values[held], np.array([count]))]
+    train, test = (SequenceData(values, lengths, data.columns, data.symbols) for values, lengths in parts)
+    return train, test
+
+
+def keep_names(estimator: Any, data: SequenceData) -> None:
+    """Give a model the names of its columns or symbols."""
+    if data.symbols is not None:
+        estimator.keep_symbols(data.symbols)
+    elif data.columns is not None:
+        estimator.vocabulary_ = data.columns
+
+
+def summarize(
+    estimator: Any, data: SequenceData, output: Path, score: float | None, seconds: float, reading: Reading
+) -> dict[str, Any]:
+    """Return all that is said of a fit, as plain values."""
+    return {
+        "output": str(output),
+        "model": estimator.name,
+        **component_counts(estimator),
+        "sequences": len(data.lengths),
+        "time_points": len(data.values),
+        "missing": int(np.isnan(data.values).sum()),
+        "columns": estimator.n_features_in_,
+        "steps": estimator.n_batch_iter_,
+        "seconds": round(seconds, 3),
+        "held_out_score": score,
+        "converged": estimator.converged_,
+        "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
+        "next": _next_steps(estimator, output, reading.paths[0]),
+    }
+
+
+def _next_steps(estimator: Any, output: Path, source: Any) -> list[str]:
+    """Return commands to go on with."""
+    if isinstance(estimator, ComponentsMixin):
+        return [f"ssvi topics {output}", f"ssvi report {output}", f"ssvi transform {output} {source} -o states.csv"]
+    return [f"ssvi transform {output} {source} --output states.csv"]
+
+
+def state_columns(estimator: Any, data: SequenceData) -> tuple[list[str], Any]:
+    """Return what is written of each time point of models without components, and its headings."""
+    if hasattr(estimator, "smooth"):
+        found = estimator.smooth(data.values, data.lengths)
+        seen = [f"{name}_without_noise" for name in column_names(estimator)]
+        return [f"state_{k}" for k in range(found.states.shape[1])] + seen, np.hstack([found.states, found.means])
+    path, shares = estimator.predict(data.values, data.lengths), estimator.component_weights(data.values, data.lengths)
+    chains, size = path.shape[1], shares.shape[1] // path.shape[1]
+    names = [f"chain_{m}" for m in range(chains)]
+    each = [f"chain_{m}_state_{k}" for m in range(chains) for k in range(size)]
+    return names + each, np.hstack([path, shares])
+
+
+def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
+    """Return the summary for people."""
+    scored = "" if facts["held_out_score"] is None else f", held-out score {facts['held_out_score']:.4f}"
+    missing = f", {facts['missing']:,} values missing" if facts["missing"] else ""
+    plural = "" if facts["sequences"] == 1 else "s"
+    return [
+        f"{facts['output']}: {facts['model']}{count_in_words(estimator).replace('components', 'states')}, fitted to "
+        f"{facts['time_points']:,} time points x {facts['columns']:,} in {facts['sequences']:,} sequence{plural}"
+        f"{missing}, {facts['steps']} steps, {facts['seconds']:.1f} s{scored}",
+        *(["  the fit has converged"] if facts["converged"] else []),
+        f"  next: {'; '.join(facts['next'])}",
+    ]

@@ -1,0 +1,190 @@
+"""Sequences from files: arrays with lengths, tables with a column that names the sequence, and lines of symbols."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.batches.runs import group_rows
+from ssvi.data.readers.base import CorpusError, clause, optional_module
+from ssvi.data.readers.lines import Source
+from ssvi.typing import Array
+
+_MISSING = {"", "na", "nan", "null", "none", "?"}
+_USUAL = ("sequence", "group", "series", "id")
+_TABLES, _ARROWS = (".csv", ".tsv"), (".parquet", ".pq", ".arrow", ".feather")
+KINDS = ".npz or .npy (X, and lengths), .csv, .tsv, .parquet or .arrow (with a column of sequences), .txt (symbols)"
+
+
+@dataclass(frozen=True)
+class SequenceData:
+    """Rows in sequences.
+
+    Attributes
+    ----------
+    values : (time points, columns)
+        The numbers, sequence after sequence; NaN where one is missing.
+    lengths : (sequences,)
+        How many time points each has.
+    columns : names of the columns, where they have names
+    symbols : what the numbers of the only column stand for, where they are symbols
+
+    """
+
+    values: Array
+    lengths: npt.NDArray[np.int64]
+    columns: tuple[str, ...] | None = None
+    symbols: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_keys(cls, values: Array, keys: Any, columns: tuple[str, ...]) -> SequenceData:
+        """Take rows and the name of each one's sequence; without names all rows are one sequence."""
+        if keys is None:
+            return cls(values, np.array([len(values)]), columns)
+        _, order, indptr = group_rows(keys)
+        return cls(values[order], np.diff(indptr), columns)
+
+
+def read_sequences(
+    path: Path,
+    *,
+    sequence_column: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    symbols: Sequence[str] | None = None,
+) -> SequenceData:
+    """Read sequences from a file, by what its name ends with.
+
+    `symbols` are those that a model knows; without any, those of the text are numbered in the order of the alphabet.
+    """
+    if not path.is_file():
+        raise CorpusError(f"there is no file {path}.")
+    kind = "".join(path.suffixes[-2:]).removesuffix(".gz").lower()
+    kind = "." + kind.rpartition(".")[2]
+    if kind in (".npz", ".npy"):
+        return _read_arrays(path)
+    if kind in _TABLES:
+        return _read_table(path, sequence_column, delimiter or ("\t" if kind == ".tsv" else ","), encoding)
+    if kind in _ARROWS:
+        return _read_arrow(path, sequence_column)
+    if kind == ".txt":
+        return _read_symbols(path, delimiter, encoding, symbols)
+    raise CorpusError(f"{path}: sequences are read from {KINDS}.")
+
+
+def _read_arrays(path: Path) -> SequenceData:
+    """Read arrays X and lengths, or one array, or a sparse matrix."""
+    try:
+        with path.open("rb") as file:  # which NumPy leaves open
+            found = np.load(file, allow_pickle=False)
+            arrays = {"X": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
+    except Exception as error:  # what zipfile and NumPy raise for damaged files is no closed list
+        raise CorpusError(f"{path} cannot be read as arrays ({clause(error)}).") from error
+    if {"format", "shape", "data"} <= arrays.keys():
+        from ssvi.data.readers.matrices import sparse_matrix
+
+        arrays = {"X": sparse_matrix(path, arrays).toarray(), **{k: v for k, v in arrays.items() if k == "lengths"}}
+    if "X" not in arrays:
+        raise CorpusError(f"{path} has no array X, only {', '.join(sorted(arrays)) or 'nothing'}.")
+    values = arrays["X"]
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise CorpusError(f"{path}: X must be numbers, time points x columns.")
+    lengths = arrays.get("lengths", np.array([len(values)]))
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu":
+        raise CorpusError(f"{path}: lengths must be whole numbers, one for each sequence.")
+    return SequenceData(values.astype(np.float64), lengths.astype(np.int64))
+
+
+def _read_table(path: Path, sequence_column: str | None, delimiter: str, encoding: str) -> SequenceData:
+    """Read a table with a header."""
+    with Source(path) as source:
+        lines = source.text(encoding)
+        rows = list(csv.reader(lines, delimiter=delimiter))
+    if len(rows) < 2:
+        raise CorpusError(f"{path} has no rows below its header.")
+    header, body = [name.strip() for name in rows[0]], [row for row in rows[1:] if row]
+    uneven = next((number for number, row in enumerate(body) if len(row) != len(header)), None)
+    if uneven is not None:
+        raise CorpusError(
+            f"{path}, row {uneven + 1} below the header has {len(body[uneven])} cells, and the header {len(header)}."
+        )
+    columns = {name: [row[place] for row in body] for place, name in enumerate(header)}
+    return _from_columns(path, columns, sequence_column)
+
+
+def _read_arrow(path: Path, sequence_column: str | None) -> SequenceData:
+    """Read a parquet or arrow file."""
+    optional_module("pyarrow", "arrow", path)
+    try:
+        if path.suffix.lower() in (".parquet", ".pq"):
+            from pyarrow import parquet
+
+            table = parquet.read_table(path)
+        else:
+            from pyarrow import feather
+
+            table = feather.read_table(path)
+        columns = {name: table[name].to_pylist() for name in table.column_names}
+    except Exception as error:  # pyarrow's errors are no closed list
+        raise CorpusError(f"{path} cannot be read as a table ({clause(error)}).") from error
+    return _from_columns(path, columns, sequence_column)
+
+
+def _from_columns(path: Path, columns: Mapping[str, Sequence[Any]], wanted: str | None) -> SequenceData:
+    """Take the column of sequences, if there is one, and all others as numbers."""
+    if wanted is not None and wanted not in columns:
+        raise CorpusError(f"{path} has no column {wanted!r}, only {', '.join(map(repr, list(columns)[:10]))}.")
+    usual = next((name for name in columns if name.strip().lower() in _USUAL), None)
+    chosen = wanted or usual
+    numbers = {name: _numbers(path, name, cells) for name, cells in columns.items() if name != chosen}
+    if not numbers:
+        raise CorpusError(f"{path} has no columns of numbers besides {chosen!r}.")
+    keys = None if chosen is None else [str(cell) for cell in columns[chosen]]
+    return SequenceData.from_keys(np.stack(list(numbers.values()), axis=1), keys, tuple(numbers))
+
+
+def _numbers(path: Path, name: str, cells: Iterable[Any]) -> Array:
+    """Return a column as numbers, NaN where a cell is empty."""
+    out = []
+    for number, cell in enumerate(cells):
+        if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING):
+            out.append(np.nan)
+            continue
+        try:
+            out.append(float(cell))
+        except (TypeError, ValueError):
+            raise CorpusError(
+                f"{path}, row {number + 1} below the header: {str(cell)[:40]!r} in column {name!r} is no number; if "
+                "the column names sequences, give it as --group-column."
+            ) from None
+    return np.array(out, dtype=np.float64)
+
+
+def _read_symbols(path: Path, delimiter: str | None, encoding: str, known: Sequence[str] | None) -> SequenceData:
+    """Read lines of text, a sequence each, whose characters (or words, with a delimiter) are symbols."""
+    with Source(path) as source:
+        lines = [list(_cut(line.rstrip("\r\n"), delimiter)) for line in source.text(encoding)]
+    lines = [line for line in lines if line]
+    if not lines:
+        raise CorpusError(f"{path} has no symbols.")
+    symbols = tuple(known) if known is not None else tuple(sorted({symbol for line in lines for symbol in line}))
+    numbers = {symbol: number for number, symbol in enumerate(symbols)}
+    unknown = next((symbol for line in lines for symbol in line if symbol not in numbers), None)
+    if unknown is not None:
+        raise CorpusError(f"{path} has the symbol {unknown!r}, which the model was not fitted to.")
+    values = np.array([numbers[symbol] for line in lines for symbol in line], dtype=np.float64)
+    return SequenceData(values[:, None], np.array([len(line) for line in lines]), None, symbols)
+
+
+def _cut(line: str, delimiter: str | None) -> Iterator[str]:
+    if delimiter is None:
+        yield from line
+    else:
+        yield from (word for word in line.split(delimiter) if word)

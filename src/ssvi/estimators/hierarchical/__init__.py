@@ -1,0 +1,1 @@
+"""Multilevel regressions as scikit-learn estimators."""

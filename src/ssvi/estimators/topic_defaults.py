@@ -1,0 +1,70 @@
+"""How a fit of topics goes unless it is told otherwise: priors, the form of SSVI, sweeps, when copies are merged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ssvi.checks import is_auto
+from ssvi.engine import NEVER
+from ssvi.estimators.parameters import with_parameters
+from ssvi.estimators.plan import Plan
+from ssvi.estimators.topic_parameters import TopicParameters
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.map import Map
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.schedules import PowerSchedule
+from ssvi.typing import Array
+
+_AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 1.0, 1.0  # of SSVI by name: docs/experiments/lda.md
+_REARRANGING = (0.25, 0.9)  # of a fit: topics are distinct by then, and what is new has time to become one
+_DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
+_LARGE_MINIBATCH = 2_000  # documents
+_BOLD = PowerSchedule(0.3, 1.0)
+
+
+@with_parameters
+class TopicDefaults(TopicParameters):
+    """What parameters of topics mean that are not set, or are a name."""
+
+    def _is_eta_learned(self) -> bool:
+        return is_auto(self.topic_word_prior)
+
+    def _eta(self) -> float | Array:
+        """Return eta, or the start of one that is learned."""
+        is_usual = self.topic_word_prior is None or self._is_eta_learned()
+        return self._word_prior(1.0 / self.n_components if is_usual else self.topic_word_prior, self.n_components)
+
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        """Return the global step. By name SSVI and MAP average; by minibatches SSVI begins as MAP and softens draws."""
+        step = super()._global_step(whole_steps)
+        if isinstance(self.global_step, GlobalStep):
+            return step
+        if isinstance(step, Map):
+            return step if whole_steps else replace(step, averaging=_AVERAGING)
+        if not isinstance(step, Ssvi):
+            return step
+        if whole_steps:
+            return replace(step, averaging=_AVERAGING)
+        softening = _DRAW_SOFTENING if self._softens_draws else 0.0
+        return replace(step, averaging=_AVERAGING, warm_sweeps=_WARM_SWEEPS, draw_softening=softening)
+
+    def _usual_schedule(self) -> PowerSchedule:
+        """Return bold steps for an average over the path, and milder ones where the last lambda is what counts."""
+        return _BOLD if self._global_step().averaging else self._online_schedule
+
+    def _careful(self, plan: Plan) -> Plan:
+        plan, step = super()._careful(plan), plan.global_step
+        return replace(plan, global_step=replace(step, warm_sweeps=0.0)) if isinstance(step, Ssvi) else plan
+
+    def _first_end(self, plan: Plan) -> int:
+        # Not before topics were merged once, where they are, and alpha has been learned for a pass.
+        return math.ceil(self._rearranges(plan)[0] + 1.0) * plan.steps_per_pass if plan.planned > _DISTINCT else 0
+
+    def _rearranges(self, plan: Plan) -> tuple[float, float]:
+        first, last = max(_DISTINCT, _REARRANGING[0] * plan.planned), _REARRANGING[1] * plan.planned
+        return (first, last) if self.merge_copies and first <= last else NEVER
+
+    def _sampling(self, rows: int) -> dict[str, int]:
+        """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""
+        return {"sweeps": 10, "kept": 5 if rows >= _LARGE_MINIBATCH else 8}

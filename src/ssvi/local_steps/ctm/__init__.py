@@ -1,0 +1,1 @@
+"""Local steps of the correlated topic model."""

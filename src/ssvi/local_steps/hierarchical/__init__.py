@@ -1,0 +1,1 @@
+"""What the local steps of all multilevel regressions share."""

@@ -1,0 +1,1 @@
+"""Local steps of multilevel logistic regression."""

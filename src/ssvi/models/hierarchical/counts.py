@@ -1,0 +1,36 @@
+"""What regressions of binary outcomes share: successes out of so many trials."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ssvi.models.hierarchical.base import HierarchicalRegression, Noise
+from ssvi.typing import Array
+
+
+@dataclass(frozen=True)
+class HierarchicalCounts(HierarchicalRegression):
+    """y_i successes out of w_i trials, each with a probability that follows from eta_i."""
+
+    _slope: ClassVar[float]
+    """Of the probability at eta = 0."""
+
+    @abstractmethod
+    def probability(self, eta: Array) -> Array:
+        """Return the probability of a success."""
+
+    def working(self, outputs: Array, weights: Array) -> Noise:
+        """Return shares of successes on a line that touches the curve of probabilities at 1/2, drawn in a little."""
+        shares = (outputs + 0.5) / (weights + 1.0)
+        return Noise((shares - 0.5) / self._slope, weights * 4.0 * self._slope**2)
+
+    def _simulate_outputs(
+        self, rng: np.random.Generator, eta: Array, values: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
+        trials = rng.integers(1, 4, len(eta))
+        return rng.binomial(trials, self.probability(eta)).astype(np.float64), trials.astype(np.float64)

@@ -1,0 +1,94 @@
+"""Kernels compiled before they are needed: all of a fit, and only where it helps."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ssvi import ahead
+
+FIT = """
+import sys
+import numpy as np
+from scipy import sparse
+from numba.core.dispatcher import Dispatcher
+from ssvi import ahead
+from ssvi import LatentDirichletAllocation
+
+def compiled():
+    found = [value for name, module in list(sys.modules.items()) if name.startswith("ssvi.")
+             for value in vars(module).values() if isinstance(value, Dispatcher)]
+    return {(kernel.__name__, str(signature)) for kernel in found for signature in kernel.signatures}
+
+ahead.compile_documents(20)
+ahead.compile_topics(20, "ssvi")
+before = compiled()
+counts = sparse.csr_array(np.random.default_rng(0).poisson(0.05, (300, 200)))
+counts.indices, counts.indptr = counts.indices.astype(np.int64), counts.indptr.astype(np.int64)
+LatentDirichletAllocation(20, max_iter=5, random_state=0, n_jobs=1).fit(counts[:250], X_val=counts[250:])
+print(sorted(compiled() - before))
+"""
+
+
+def test_a_fit_needs_no_kernel_that_was_not_compiled_ahead():
+    """In a process of its own: in this one, other tests have compiled theirs."""
+    output = subprocess.run([sys.executable, "-c", FIT], check=True, capture_output=True, text=True).stdout
+    assert output.splitlines()[-1] == "[]"
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What would be started in the background, on a machine with two processors and no kernels."""
+    found = []
+
+    class Process:
+        def __init__(self, command, **streams):
+            found.append(command[2:])
+
+        def wait(self):
+            pass
+
+        kill = wait
+
+    monkeypatch.setattr(ahead.subprocess, "Popen", Process)
+    monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(ahead, "is_compiled", lambda n_topics: False)
+    return found
+
+
+def test_two_processes_compile_while_this_one_reads(started):
+    with ahead.compiling("lda", 50, "auto", "ssvi") as wait:
+        assert started == [["ssvi.ahead", "documents", "50"], ["ssvi.ahead", "topics", "50", "ssvi"]]
+        wait()
+
+
+@pytest.mark.parametrize(
+    "wanted", [("bernoulli_mixture", 50, "auto", "auto"), ("lda", 50, "cvb0", "ssvi"), ("lda", 50, "gibbs", "")]
+)
+def test_nothing_is_compiled_that_a_fit_does_not_need(started, wanted):
+    with ahead.compiling(*wanted) as wait:
+        wait()
+    assert started == []
+
+
+def test_nothing_is_compiled_again(started, monkeypatch):
+    monkeypatch.setattr(ahead, "is_compiled", lambda n_topics: True)
+    with ahead.compiling("lda", 50, "auto", "ssvi") as wait:
+        wait()
+    assert started == []
+
+
+def test_whether_kernels_are_on_disk_is_seen(tmp_path, monkeypatch):
+    from ssvi.local_steps.lda import gibbs_dense
+
+    class Kernel:
+        __name__ = "gibbs_dense"
+        py_func = staticmethod(gibbs_dense.DrawCode.__init__)
+
+        class stats:  # noqa: N801
+            cache_path = str(tmp_path)
+
+    monkeypatch.setattr(gibbs_dense, "gibbs_dense", Kernel())
+    assert not ahead.is_compiled(20)
+    (tmp_path / "draw_code.gibbs_dense-12.py311.nbi").touch()
+    assert ahead.is_compiled(20)
