@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ssvi.corpora.folders import check_new, is_url
+from ssvi.corpora.folders import check_new, is_url, named_if_full, spill_folder
 from ssvi.corpora.texts import Built, build_from_texts
 from ssvi.corpora.writer import CorpusWriter
 from ssvi.data.readers.base import Corpus, Progress
+from ssvi.data.readers.put_down import entries_in
 
 _ROWS_AT_ONCE = 4_096
 
@@ -24,8 +25,8 @@ def build_corpus(
 ) -> Built:
     """Write whatever `ssvi.data.readers.read_corpus` reads as a corpus on disk; `options` are its own.
 
-    Texts are never in memory, nor are their counts; of formats of counts, those that are read whole are in memory while
-    they are written.
+    Neither texts nor counts are ever in memory as a whole, but for counts in several files, in HDF5 and in matrices of
+    SciPy's that are not csr.
     """
     from ssvi.data.readers import read_corpus, text_input
 
@@ -35,8 +36,9 @@ def build_corpus(
     texts = text_input(own, **options)
     if texts is not None:
         return build_from_texts(*texts, output, progress)
-    corpus = read_corpus(own, progress=progress, **options)
-    write_disk(corpus, output)
+    with named_if_full(output), spill_folder(output) as folder, entries_in(folder):
+        corpus = read_corpus(own, progress=progress, **options)
+        write_disk(corpus, output)
     return Built(notes=list(corpus.notes))
 
 

@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -179,3 +180,19 @@ def _filesystem(where: str) -> tuple[Any, str]:
     except (ValueError, ImportError) as error:
         raise CorpusError(f"{where} cannot be opened: {error}.") from error
     return files, str(root).rstrip("/")
+
+
+@contextlib.contextmanager
+def spill_folder(output: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a folder for what is put down: beside the output, where there is room for it, or of the system."""
+    if is_url(output):
+        with tempfile.TemporaryDirectory(prefix="ssvi-") as folder:
+            yield Path(folder)
+        return
+    final = Path(output).absolute()
+    own = final.with_name(f".unfinished-{final.name}-words-{os.getpid()}")
+    own.mkdir()
+    try:
+        yield own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
 from ssvi.corpora.dictionary import Chosen, Dictionary
-from ssvi.corpora.folders import is_url, named_if_full
+from ssvi.corpora.folders import named_if_full, spill_folder
 from ssvi.corpora.index import KNOWN
 from ssvi.corpora.writer import CorpusWriter
 from ssvi.data.readers.base import CorpusError, DocumentInfo, Progress, WordFacts
@@ -65,7 +62,7 @@ def build_from_texts(
         text, looked_at = find_phrases(texts, text, _PHRASE_TOKENS)
         if looked_at is not None:
             built.notes.append(f"phrases were looked for in the first {looked_at:,} documents.")
-    with named_if_full(output), _spill_folder(output) as folder:
+    with named_if_full(output), spill_folder(output) as folder:
         spill = _Spill(folder, text)
         try:
             for batch in _batches(sources, columns, encoding, progress):
@@ -278,19 +275,3 @@ def _in_columns(costs: Any, columns: Any, counts: Any, n_words: int) -> Document
     order = np.argsort(keys, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=len(costs)))]).astype(np.int64)
     return Documents(indptr, (keys[order] & 0xFFFFFFFF).astype(np.int32), counts[kept][order], n_words)
-
-
-@contextmanager
-def _spill_folder(output: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a folder for what is put down: beside the output, where there is room for it, or of the system."""
-    if is_url(output):
-        with tempfile.TemporaryDirectory(prefix="ssvi-") as folder:
-            yield Path(folder)
-        return
-    final = Path(output).absolute()
-    own = final.with_name(f".unfinished-{final.name}-words-{os.getpid()}")
-    own.mkdir()
-    try:
-        yield own
-    finally:
-        shutil.rmtree(own, ignore_errors=True)

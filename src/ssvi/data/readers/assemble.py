@@ -37,9 +37,7 @@ class Entries:
 
     def documents(self, path: Path, n_rows: int, n_words: int, first_word: int = 0) -> Documents:
         """Return the matrix; entries of one place are added up, and words were numbered from `first_word`."""
-        check_shape(path, n_rows, n_words, self.number)
-        if not self.number:
-            raise CorpusError(f"{path} has no entries: give a corpus with at least one word.")
+        check_entries(path, n_rows, n_words, self.number)
         rows, words, counts = _joined(self._rows), _joined(self._words), _joined(self._counts)
         words -= first_word
         return checked(path, sparse.coo_array((counts, (rows, words)), shape=(n_rows, n_words)))
@@ -68,17 +66,30 @@ def check_shape(path: Path, n_rows: int, n_words: int, n_entries: int) -> None:
         )
 
 
-def checked(path: Path, matrix: Any) -> Documents:
+def check_entries(path: Path, n_rows: int, n_words: int, n_entries: int) -> None:
+    """Refuse implausible sizes, and a matrix without entries."""
+    check_shape(path, n_rows, n_words, n_entries)
+    if not n_entries:
+        raise CorpusError(f"{path} has no entries: give a corpus with at least one word.")
+
+
+def check_total(path: Path, total: float) -> None:
+    """Refuse counts whose sum is beyond the whole numbers that doubles hold."""
+    if total >= LARGEST:
+        raise CorpusError(f"{path} has counts that add up to more than {LARGEST:,}: mend them.")
+
+
+def checked(path: Path, matrix: Any, first_row: int = 0) -> Documents:
     """Return a sparse matrix as documents if its entries are numbers, finite and not negative.
 
-    Its indices must be in range already.
+    Its indices must be in range already; it may be a part of one, from `first_row` on.
     """
-    matrix.data = _plain(path, matrix.data)
+    matrix.data = plain(path, matrix.data)
     faulty = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0)))
     if len(faulty):
         entries = matrix.tocoo()
         faulty = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
-        row, word = (int(places[faulty[0]]) + 1 for places in (entries.row, entries.col))
+        row, word = int(entries.row[faulty[0]]) + 1 + first_row, int(entries.col[faulty[0]]) + 1
         raise CorpusError(
             f"{path}: the entry of document {row} and word {word} is {entries.data[faulty[0]]}, and entries "
             "must be finite and not negative: mend it."
@@ -89,7 +100,7 @@ def checked(path: Path, matrix: Any) -> Documents:
     return documents
 
 
-def _plain(path: Path, data: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def plain(path: Path, data: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return entries as int32, int64, float32 or float64, such that sums of entries that repeat do not overflow."""
     if data.dtype.kind == "f":
         wanted: Any = np.float64 if data.dtype.itemsize > 4 else np.float32
@@ -97,8 +108,7 @@ def _plain(path: Path, data: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if data.min(initial=0) < 0:
             return data
         total = float(data.sum(dtype=np.float64))
-        if total >= LARGEST:
-            raise CorpusError(f"{path} has counts that add up to more than {LARGEST:,}: mend them.")
+        check_total(path, total)
         wanted = np.int64 if data.dtype.itemsize > 4 or total > LARGEST_DIMENSION else np.int32
     else:
         raise CorpusError(f"{path} has entries of type {data.dtype}: give whole or decimal numbers.")

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.readers.assemble import LARGEST_DIMENSION, Entries, check_dimension
+from ssvi.data.readers.assemble import LARGEST_DIMENSION, check_dimension
 from ssvi.data.readers.base import Corpus, CorpusError, Progress
 from ssvi.data.readers.lines import Source
 from ssvi.data.readers.numbers import LARGEST, Pairs, nth_line, parse_pairs, parse_rows, shown
+from ssvi.data.readers.put_down import new_entries
 from ssvi.data.readers.vocabulary import read_vocabulary, vocabulary_beside, words_of_columns
 
 _WHOLE = re.compile(rb"[0-9]+")
@@ -24,7 +25,7 @@ _MANY_DIGITS = 20  # more than any number in range has
 
 def read_uci(path: Path, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
     """Read three header lines (documents, words, entries) and lines `document word count`, numbered from 1."""
-    entries = Entries()
+    entries = new_entries()
     with Source(path, progress) as source:
         n_rows, n_words, n_entries = (
             _header_number(source, what) for what in ("number of documents", "number of words", "number of entries")
@@ -72,7 +73,7 @@ def _read_pairs(
     given = None if vocabulary is None else read_vocabulary(vocabulary, encoding)
     # Of words numbered from 1 the last one is one higher; which it is shows at the end.
     most = LARGEST_DIMENSION - 1 if given is None else len(given) - is_ldac
-    entries, n_rows, lowest, highest, blank = Entries(), 0, LARGEST, -1, 0
+    entries, n_rows, lowest, highest, blank = new_entries(), 0, LARGEST, -1, 0
     with Source(path, progress) as source:
         for first, chunk in source.chunks():
             if is_ldac:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ssvi.data.readers.assemble import check_dimension, check_shape, checked
+from ssvi.data.readers.assemble import check_dimension, check_shape, checked, plain
 from ssvi.data.readers.base import Corpus, CorpusError, Progress, clause
 from ssvi.data.readers.lines import MOST_PACKED
+from ssvi.data.readers.put_down import are_put_down, new_entries
 from ssvi.data.readers.vocabulary import words_of_columns
 
 _FREE_BYTES = 1 << 28  # arrays may take so many bytes, whatever the size of the file
 _BYTES_PER_BYTE = 100  # or so many times that size; counts are seldom packed by more than 20
+_ENTRIES = 1 << 20  # of a matrix that is read piece by piece
 _PARTS = {
     "csr": ("indices", "indptr"),
     "csc": ("indices", "indptr"),
@@ -32,16 +34,61 @@ def read_npz(path: Path, vocabulary: Path | None, encoding: str, progress: Progr
     """Read a sparse matrix as `scipy.sparse.save_npz` writes it; pickled objects are refused and never loaded."""
     try:
         with zipfile.ZipFile(path) as archive:
-            matrix = sparse_matrix(path, _arrays(path, archive))
+            documents = _streamed(path, archive) if are_put_down() and _is_csr(archive) else None
+            matrix = sparse_matrix(path, _arrays(path, archive)) if documents is None else None
     except CorpusError:
         raise
     except Exception as error:  # what zipfile, zlib and NumPy raise for damaged files is no closed list
         raise CorpusError(
             f"{path} is not a sparse matrix as scipy.sparse.save_npz writes it ({clause(error)}): get it again."
         ) from error
-    documents = checked(path, matrix)
+    documents = documents or checked(path, matrix)
     finish(path, progress)
     return Corpus(documents, words_of_columns(path, vocabulary, encoding, documents.n_words))
+
+
+def _is_csr(archive: zipfile.ZipFile) -> bool:
+    """Tell whether a file has the rows of a matrix one after the other, so that it can be read piece by piece."""
+    if not {"format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy"} <= set(archive.namelist()):
+        return False
+    with archive.open("format.npy") as member:
+        return str(np.lib.format.read_array(member, allow_pickle=False).astype(str).item()) == "csr"
+
+
+def _streamed(path: Path, archive: zipfile.ZipFile) -> Any:
+    """Put the entries of a csr matrix down on disk, some at a time."""
+    check_unpacked(path, sum(info.file_size for info in archive.infolist()))
+    shape, indptr = (_whole_numbers(path, name, _array(path, archive, f"{name}.npy")) for name in ("shape", "indptr"))
+    with archive.open("data.npy") as data_member, archive.open("indices.npy") as words_member:
+        data, words = _Column(path, data_member), _Column(path, words_member)
+        _whole_numbers(path, "indices", words.read(0))
+        _check_pointers(path, indptr, words.size)
+        if len(shape) != 2 or len(indptr) != shape[0] + 1 or data.size < indptr[-1]:
+            raise ValueError("its arrays do not fit together")
+        check_dimension(path, "words", int(shape[1]))
+        entries = new_entries()
+        for start in range(0, int(indptr[-1]), _ENTRIES):
+            stop = min(start + _ENTRIES, int(indptr[-1]))
+            rows = np.searchsorted(indptr, np.arange(start, stop), side="right") - 1
+            own = words.read(stop - start)
+            if own.min() < 0 or own.max() >= shape[1]:
+                raise ValueError("an index is out of range")
+            entries.add(rows, own, plain(path, data.read(stop - start)))
+    return entries.documents(path, int(shape[0]), int(shape[1]))
+
+
+class _Column:
+    """An array of one dimension in a file, read from its beginning to its end."""
+
+    def __init__(self, path: Path, member: IO[bytes]) -> None:
+        shape, _, self._dtype = _header(member)
+        if self._dtype.hasobject or len(shape) != 1:
+            raise CorpusError(f"{path} has no plain numbers in it: save the matrix with scipy.sparse.save_npz.")
+        self._member, self.size = member, int(shape[0])
+
+    def read(self, count: int) -> npt.NDArray[Any]:
+        """Return the next numbers."""
+        return np.frombuffer(self._member.read(count * self._dtype.itemsize), self._dtype, count)
 
 
 def check_unpacked(path: Path, size: int) -> None:
@@ -63,13 +110,18 @@ def _arrays(path: Path, archive: zipfile.ZipFile) -> dict[str, npt.NDArray[Any]]
     return {name: _array(path, archive, f"{name}.npy") for name in wanted}
 
 
+def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the header of an array: its shape, whether it lies in Fortran's order, and its type."""
+    version = np.lib.format.read_magic(member)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(member)
+
+
 def _array(path: Path, archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
     """Read an array of an .npz file once its header is found to fit the file."""
     info = archive.getinfo(name)
     with archive.open(info) as member:
-        version = np.lib.format.read_magic(member)
-        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = header(member)
+        shape, _, dtype = _header(member)
     if dtype.hasobject:
         raise CorpusError(
             f"{path}: {name} holds pickled Python objects, which could run any program: save the matrix with "

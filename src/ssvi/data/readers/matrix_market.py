@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.readers.assemble import Entries, check_dimension, check_shape
+from ssvi.data.readers.assemble import check_dimension, check_shape
 from ssvi.data.readers.base import Corpus, CorpusError, Progress
 from ssvi.data.readers.lines import Source
 from ssvi.data.readers.numbers import LARGEST, first_fault, nth_line, parse_rows, shown
+from ssvi.data.readers.put_down import new_entries
 from ssvi.data.readers.vocabulary import words_of_columns
 
 _LONGEST_NUMBER = 19  # digits of a size
@@ -36,7 +37,7 @@ class _Header:
 
 def read_mtx(path: Path, vocabulary: Path | None, encoding: str, progress: Progress | None) -> Corpus:
     """Read a matrix of real or whole numbers, or a pattern, whose entries count as ones."""
-    entries, found = Entries(), 0
+    entries, found = new_entries(), 0
     with Source(path, progress) as source:
         header = _header(source)
         if header.dense and 2 * header.n_entries > source.largest_size() + 1:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.data.readers.assemble import LARGEST_DIMENSION, Entries
+from ssvi.data.readers.assemble import LARGEST_DIMENSION
 from ssvi.data.readers.base import (
     Corpus,
     CorpusError,
@@ -20,6 +20,7 @@ from ssvi.data.readers.base import (
     optional_module,
 )
 from ssvi.data.readers.columns import Columns, Gathered
+from ssvi.data.readers.put_down import new_entries
 from ssvi.data.readers.vocabulary import read_vocabulary, words_of_columns
 
 _ROWS = 1_000  # of a batch; those of text may be long,
@@ -156,7 +157,7 @@ class _Counts:
     def __init__(self, path: Path, pyarrow: Any, vocabulary: Path | None, encoding: str) -> None:
         self._path, self._pyarrow, self._encoding, self._file = path, pyarrow, encoding, vocabulary
         self._given = None if vocabulary is None else read_vocabulary(vocabulary, encoding)
-        self._entries = Entries()
+        self._entries = new_entries()
         self._words, self._docs = _Numbers(), _Numbers()
         self._fixed = self._given is not None
         if self._given is not None:
