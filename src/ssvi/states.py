@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ssvi.models.base import Block
+from ssvi.stores.light import DEGREE
 
 
 def check_state(blocks: Mapping[str, Block], state: Any) -> None:
@@ -42,7 +43,7 @@ def check_parameters(
     parameters : arrays by name
         lambda of each block.
     totals : arrays by name, optional
-        Sums of lambda's rows, of those blocks for which a fit keeps them.
+        Sums of lambda's rows, of those blocks for which a fit keeps them; then sums of powers, if it keeps these too.
 
     """
     if set(parameters) != set(blocks):
@@ -59,13 +60,20 @@ def check_parameters(
     for name, sums in (totals or {}).items():
         if name not in blocks:
             raise ValueError(f"the state has totals of {name!r}, and the model the blocks {_listed(blocks)}.")
-        _check_form(f"the totals of block {name!r} of the state", sums, blocks[name].shape[:1])
-        inside = np.isfinite(sums) & (sums > 0)
-        if not inside.all():
-            raise ValueError(
-                f"the totals of block {name!r} of the state have {_first(sums, inside)}, and sums of lambda are "
-                "positive: leave them out, and they are added up anew."
-            )
+        _check_totals(f"the totals of block {name!r} of the state", sums, blocks[name].shape[0])
+
+
+def _check_totals(what: str, sums: Any, size: int) -> None:
+    """Raise unless these are sums of lambda's rows, or these and sums of powers."""
+    has_powers = isinstance(sums, np.ndarray) and sums.ndim == 2
+    _check_form(what, sums, (2 + DEGREE, size) if has_powers else (size,))
+    inside = np.isfinite(sums) & (sums >= 0)
+    inside[: 1 if has_powers else None] &= sums[: 1 if has_powers else None] > 0
+    if not inside.all():
+        raise ValueError(
+            f"{what} have {_first(sums, inside)}, and sums of lambda are positive: leave them out, and they are added "
+            "up anew."
+        )
 
 
 def _check_form(what: str, array: Any, shape: tuple[int, ...]) -> None:

@@ -291,12 +291,17 @@ def natural_correction(
 
     inside = sum(each(pull_back, range(len(tasks))), np.zeros((3, n)))
     outside = sum(each(add_up, range(len(other_tasks))), np.zeros((3, n)))
+    if others.light is not None:
+        outside += [others.light.lam, others.light.inverse_curvature, others.light.inverse_curvature]
     common = np.zeros(n)  # g of the words that were not chosen
-    if others.count:
+    left_out = others.count + (others.light is not None)
+    if left_out:
         slopes(rest, draw.hidden[1], common)
         common *= -np.exp(draw.hidden[1] - draw.hidden[0]) * survey.sums
     shift = np.zeros(n)
-    if len(chosen) + others.count > 1:  # else beta is 1 whatever lambda is, and x has been pulled back to 0
+    if (
+        len(chosen) + others.count > 1 or others.light is not None
+    ):  # else beta is 1 whatever lambda is, and x has been pulled back to 0
         lam_sums, inverse_sums = inside[:2] + outside[:2]
         growth = [inverse_trigamma_growth(*pair) for pair in zip(survey.largest, lam_sums, strict=True)]
         shift = (inside[2] + common * outside[2]) / (np.array(growth) - inverse_sums)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,9 +13,13 @@ from ssvi.models.base import Block
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import derive_keys
 from ssvi.stores.base import Chosen, Store, Update
+from ssvi.stores.light import MOST, LightRows
 from ssvi.stores.put_off import PutOff
 from ssvi.tasks import Each, row_tasks
 from ssvi.typing import Array
+
+LARGE = 50_000
+"""Coordinates from which on those too small to be corrected are put off: with fewer, minibatches touch most of them."""
 
 
 @kernel
@@ -33,11 +37,32 @@ def _go_towards(current: Array, target: Array, step_size: float) -> None:
             target[row, k] = (1.0 - step_size) * current[row, k] + step_size * target[row, k]
 
 
+@dataclass(frozen=True)
+class Moved:
+    """What is known of some coordinates that were moved.
+
+    Attributes
+    ----------
+    sums : (K,)
+        What they add up to.
+    guarded : int
+        How many were kept in the domain.
+    powers : array, optional
+        The sums of powers of those that are light now.
+
+    """
+
+    sums: Array
+    guarded: int
+    powers: Array | None = None
+
+
 class CoordinateStore(Store):
     """A block of rows of a family that can be `restricted`, held coordinate by coordinate.
 
     A global step is shown the coordinates that are touched, and what all others add up to. The others are put off,
-    unless the step corrects, which moves them too.
+    unless the step corrects, which moves them too; of a large vocabulary, all but those too small to be corrected
+    (`LightRows`).
 
     Parameters
     ----------
@@ -45,9 +70,10 @@ class CoordinateStore(Store):
         The block, of shape (K, V).
     lam : (K, V)
         lambda.
-    totals : (K,), optional
-        The sums of lambda's rows that the fit which lambda comes from had kept up to date. It differs from what adding
-        up gives, by rounding only; with it, a fit that is taken up again goes on bit for bit.
+    totals : (K,), or 14 x K, optional
+        The sums of lambda's rows that the fit which lambda comes from had kept up to date, and then those of the powers
+        of `LightRows`, if it had any. They differ from what adding up gives, by rounding only; with them, a fit that is
+        taken up again goes on bit for bit.
     average : (K, V), optional
         The average of lambda over the path so far, if it is to be kept.
 
@@ -57,15 +83,18 @@ class CoordinateStore(Store):
         self._block = block
         mean = None if average is None else np.array(average.T, order="C")
         self._rows = PutOff(np.array(lam.T, order="C"), _by_coordinates(block.prior, block.shape), mean)
-        self._totals = lam.sum(axis=1) if totals is None else totals
+        self._totals = lam.sum(axis=1) if totals is None else totals[0] if totals.ndim == 2 else totals
+        self._powers = totals[1:] if totals is not None and totals.ndim == 2 else None
+        self._light: LightRows | None = None
         self._prior_totals = np.ascontiguousarray(self._rows.prior.sum(axis=0))
         self._touch(np.arange(0), lam.T[:0], self._totals, map)
         self._view = View(lam.T[:0])
 
     @property
     def totals(self) -> Array:
-        """The sums of lambda's rows."""
-        return self._totals
+        """The sums of lambda's rows, and those of powers if there are any."""
+        powers = self._powers if self._light is None else self._light.powers
+        return self._totals if powers is None else np.vstack([self._totals, powers])
 
     def view(self, global_step: GlobalStep, touched: Chosen | None, key: int, each: Each) -> Part:
         """Return the view of some coordinates."""
@@ -87,16 +116,21 @@ class CoordinateStore(Store):
         rest = np.zeros_like(self._rest)
         written: Chosen | slice = slice(None)
         if update.global_step.corrects:
+            self._find_light(update)
             results = self._advance_corrected(update, eta_hat)
+            if self._light is not None:
+                written, rest = np.concatenate([self._chosen, self._left_out]), self._light.shrink(update, self._rows)
+                self._light.join(part.powers for part in results)
         else:
+            self._light = self._powers = None
             results = self._advance_chosen(update, eta_hat, [self._block.family] * len(self._tasks()))
             written = self._chosen
             if self._others.count:
                 prior = self._prior_totals - self._rows.prior[self._chosen].sum(axis=0)
                 rest = (1.0 - update.step_size) * self._rest + update.step_size * prior
         self._rows.remember(update.step_size, update.weight, written)
-        self._totals = sum((part for part, _ in results), rest)
-        return sum(moved for _, moved in results)
+        self._totals = sum((part.sums for part in results), rest)
+        return sum(part.guarded for part in results)
 
     def set_prior(self, prior: Array) -> None:
         """Take another eta."""
@@ -130,7 +164,25 @@ class CoordinateStore(Store):
     def _tasks(self) -> list[slice]:
         return row_tasks(self._current.shape)
 
-    def _advance_corrected(self, update: Update, eta_hat: Statistics) -> list[tuple[Array, int]]:
+    def _find_light(self, update: Update) -> None:
+        """Take those coordinates that are too small to be corrected from the others, if there may be many of them.
+
+        Steps of more than a half are guarded: lambda may fall to half its value, no further.
+        """
+        draw, prior = self._view.draw, self._rows.prior
+        assert draw is not None, "a step that corrects draws its view"
+        limit = min(draw.least, MOST)
+        if len(prior) < LARGE or update.step_size > 0.5 or prior.strides[0] or not prior[0].max() < limit:
+            self._light = self._powers = None
+            return
+        if self._light is None or self._light.limit != limit:
+            self._light, self._powers = LightRows(limit, self._rows, update.each, self._powers), None
+        self._light.leave(self._chosen, self._current)
+        self._left_out = others = self._left_out[~self._light.flags[self._left_out]]
+        rows, light = self._rows, self._light.summary()
+        self._others = Others(len(others), lambda task: rows.look_at(others[task]), light)
+
+    def _advance_corrected(self, update: Update, eta_hat: Statistics) -> list[Moved]:
         """Move all coordinates: the chosen ones by their statistics, all by the correction."""
         draw = self._view.draw
         assert draw is not None, "a step that corrects draws its view"
@@ -138,19 +190,17 @@ class CoordinateStore(Store):
         chosen = self._advance_chosen(update, eta_hat, [correction.of(task) for task in self._tasks()])
         family = correction.of_others()
 
-        def advance(task: slice) -> tuple[Array, int]:
+        def advance(task: slice) -> Moved:
             coordinates, current = self._left_out[task], self._others.lam(task)
             return self._move(update, family, coordinates, current, View(current, draw), np.zeros_like(current))
 
         return [*chosen, *update.each(advance, row_tasks((self._others.count, self._current.shape[1])))]
 
-    def _advance_chosen(
-        self, update: Update, eta_hat: Statistics, families: list[TargetFormulas]
-    ) -> list[tuple[Array, int]]:
+    def _advance_chosen(self, update: Update, eta_hat: Statistics, families: list[TargetFormulas]) -> list[Moved]:
         """Move the chosen coordinates, task by task."""
         draw, stats = self._view.draw, self._view.stats
 
-        def advance(task_and_family: tuple[slice, TargetFormulas]) -> tuple[Array, int]:
+        def advance(task_and_family: tuple[slice, TargetFormulas]) -> Moved:
             task, family = task_and_family
             view = View(stats[task], None if draw is None else replace(draw, stats=draw.stats[task]))
             return self._move(update, family, self._chosen[task], self._current[task], view, eta_hat.of(task))
@@ -159,8 +209,8 @@ class CoordinateStore(Store):
 
     def _move(
         self, update: Update, family: TargetFormulas, coordinates: Chosen, current: Array, view: View, eta_hat: Array
-    ) -> tuple[Array, int]:
-        """Move some coordinates; return what they then add up to, and how many were kept in the domain."""
+    ) -> Moved:
+        """Move some coordinates."""
         prior, guarded = self._rows.prior[coordinates], 0
         values = update.global_step.target(family, prior, current, view, eta_hat, update.clock)
         _go_towards(current, values, update.step_size)
@@ -169,7 +219,7 @@ class CoordinateStore(Store):
         self._rows.write(coordinates, values, update.weight)
         sums = np.zeros(values.shape[1])
         _add_rows(values, sums)
-        return sums, guarded
+        return Moved(sums, guarded, None if self._light is None else self._light.note(coordinates, values))
 
 
 def _by_coordinates(prior: Array, shape: tuple[int, ...]) -> Array:
