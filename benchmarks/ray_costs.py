@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import ALPHA, ETA
+from benchmarks.ray_speed import processor_seconds
 from ssvi import engine
 from ssvi.backends import on_ray
 from ssvi.backends.blocks import Found, Given, merge_packed, run_block
 from ssvi.backends.parcels import wrap
 from ssvi.backends.ray_cluster import import_ray
-from ssvi.corpora import CorpusWriter, DiskCorpus
+from ssvi.corpora import DiskCorpus
+from ssvi.corpora.simulation import Simulation, simulate
 from ssvi.experiments.table import markdown as _markdown
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
@@ -32,25 +34,31 @@ from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
 
 _STORE = 150 * 2**20
+_STEP = Gibbs(sweeps=5, kept=4)
+_NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _STORE}
 
 
 def main() -> None:
     """Measure pieces of a step here, and whole steps on clusters; print both, and what follows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--words", type=int, default=8_000)
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=8_000)
-    parser.add_argument("--steps", type=int, default=6)
-    parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 3, 4])
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--nodes", type=int, default=4, help="of the largest cluster")
     options = parser.parse_args()
-    model = LDA(options.words, np.full(options.topics, ALPHA), ETA)
     with tempfile.TemporaryDirectory() as name:
-        source = _corpus(model, Path(name) / "corpus", 3 * options.batch_size)
+        simulate(Simulation(3 * options.batch_size), Path(name) / "corpus")
+        source = DiskCorpus(Path(name) / "corpus")
+        model = LDA(source.n_words, np.full(options.topics, ALPHA), ETA)
         pieces = _pieces(model, source, options.batch_size)
         _show([{"piece": name, **row} for name, row in pieces.items()])
-        rows = [_on_nodes(model, source, options, nodes) for nodes in options.nodes]
+        rows = _on_nodes(model, source, options, [2])
+        rows += _on_nodes(model, source, options, [1] * options.nodes)
+    for row in rows:
+        row["predicted"] = _processor_ms(pieces, options.batch_size, row)
     _show(rows)
-    _show(_predicted(pieces, options.batch_size))
+    submit = min(row["send_ms"] / row["tasks"] for row in rows)
+    _show(_predicted(pieces, options.batch_size, submit))
 
 
 def _show(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -58,16 +66,9 @@ def _show(rows: Sequence[Mapping[str, Any]]) -> None:
     print(_markdown(list(rows[0]), lines), flush=True)
 
 
-def _corpus(model: LDA, path: Path, documents: int) -> DiskCorpus:
-    _, drawn = model.simulate(np.random.default_rng(0), documents, length=100.0)
-    with CorpusWriter(path, model.n_words) as new:
-        new.add(drawn)
-    return DiskCorpus(path)
-
-
 def _pieces(model: LDA, source: DiskCorpus, size: int) -> dict[str, dict[str, float]]:
     """Return bytes and processor milliseconds of each piece of a step, the least of a few tries."""
-    place, step = next(source.places(size, 0, 0)), Gibbs(sweeps=5, kept=4)
+    place, step = next(source.places(size, 0, 0)), _STEP
     batch = source.read(place)
     chosen = step.touched(batch)["topics"]
     problem = engine.Problem(model, step, Ssvi(), population=10 * size)
@@ -107,7 +108,7 @@ def _local(fit: Any, batch: Any) -> None:
     problem.backend.map_reduce(problem.local_step, fit._model, views, batch, keys, want_local=False)
 
 
-def _least(function: Any, tries: int = 5) -> float:
+def _least(function: Any, tries: int = 3) -> float:
     """Return the fewest milliseconds of processor time of some tries."""
     found = []
     for _ in range(tries):
@@ -122,68 +123,98 @@ class _Watched(on_ray.Ray):
 
     def __init__(self, address: str) -> None:
         super().__init__(1, address)
-        self.notes: dict[str, float] = {"sent_mb": 0.0, "sent_ms": 0.0, "back_mb": 0.0, "tasks": 0.0}
+        self.notes: dict[str, float] = dict.fromkeys(("tasks", "broadcast_mb", "reduce_mb", "send_ms"), 0.0)
 
     def _start(self, given: Given, batch: Any, keys: Any) -> list[Any]:
         started = time.thread_time()
         references = super()._start(given, batch, keys)
-        self.notes["sent_ms"] += 1e3 * (time.thread_time() - started)
-        self.notes["sent_mb"] += wrap(given).size / 1e6
+        self.notes["send_ms"] += 1e3 * (time.thread_time() - started)
+        self.notes["broadcast_mb"] += wrap(given).size / 1e6
         self.notes["tasks"] += len(references)
         return references
 
     def _get(self, references: Any) -> list[Any]:
         found = super()._get(references)
-        self.notes["back_mb"] += sum(own.size for own in found if isinstance(own, Found)) / 1e6
+        self.notes["reduce_mb"] += sum(own.size for own in found if isinstance(own, Found)) / 1e6
         return found
 
+    def look_again(self) -> None:
+        """Forget how large the cluster was, and all notes."""
+        self._looked = -1e9
+        self.notes = dict.fromkeys(self.notes, 0.0)
 
-def _on_nodes(model: LDA, source: DiskCorpus, options: argparse.Namespace, nodes: int) -> dict[str, float]:
-    """Return what a step costs on a cluster of some nodes, read by its workers."""
+
+def _on_nodes(model: LDA, source: DiskCorpus, options: argparse.Namespace, sizes: list[int]) -> list[dict[str, float]]:
+    """Return what a step costs on a cluster that grows node by node, each of so many workers, which read themselves."""
     ray = import_ray()
     from ray.cluster_utils import Cluster
 
-    own: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _STORE}
-    cluster = Cluster(initialize_head=True, head_node_args=own | {"num_cpus": 0, "include_dashboard": False})
-    for _ in range(nodes):
-        cluster.add_node(**own)
-    backend, times = _Watched(cluster.address), [time.perf_counter()]
-
-    def note(state: engine.State, info: engine.Info) -> bool:
-        times.append(time.perf_counter())
-        if len(times) == 3:  # workers have started
-            backend.notes = dict.fromkeys(backend.notes, 0.0)
-        return bool(len(times) == 3 + options.steps)
-
-    problem = engine.Problem(model, Gibbs(sweeps=5, kept=4), Ssvi(), population=len(source), backend=backend)
-    start = engine.init(model, 0)
-    engine.run(problem, start, source, sweeps=9, batch_size=options.batch_size, callbacks=[note])
+    cluster = Cluster(initialize_head=True, head_node_args=_NODE | {"num_cpus": 0, "include_dashboard": False})
+    rows: list[dict[str, float]] = []
+    backend: _Watched | None = None
+    for nodes, workers in enumerate(sizes, 1):
+        cluster.add_node(**_NODE | {"num_cpus": workers})
+        backend = backend or _Watched(cluster.address)
+        backend.look_again()
+        rows.append({"nodes": nodes, "workers": sum(sizes[:nodes]), **_steps(model, source, options, backend)})
+        rows[-1]["broadcast_mb"] *= nodes
     ray.shutdown()
     stop: Any = cluster.shutdown
     stop()
+    return rows
+
+
+def _steps(model: LDA, source: DiskCorpus, options: argparse.Namespace, backend: _Watched) -> dict[str, float]:
+    """Take some steps; return what one costs, without the first ones, in which workers start."""
+    times, used = [time.perf_counter()], [0.0]
+
+    def note(state: engine.State, info: engine.Info) -> bool:
+        times.append(time.perf_counter())
+        used.append(processor_seconds())
+        if len(times) == 1 + _FIRST:
+            backend.look_again()
+        return bool(len(times) == 1 + _FIRST + options.steps)
+
+    problem = engine.Problem(model, _STEP, Ssvi(), population=len(source), backend=backend)
+    engine.run(problem, engine.init(model, 0), source, sweeps=99, batch_size=options.batch_size, callbacks=[note])
     row = {name: value / options.steps for name, value in backend.notes.items()}
-    return {"nodes": nodes, **row, "step_ms": 1e3 * float(np.median(np.diff(times[2:])))}
+    processor = 1e3 * (used[-1] - used[_FIRST]) / options.steps
+    return {**row, "step_ms": 1e3 * float(np.median(np.diff(times[_FIRST:]))), "processor_ms": processor}
 
 
-def _predicted(pieces: dict[str, dict[str, float]], size: int) -> list[dict[str, Any]]:
-    """Return what a step takes on larger clusters of eight processors a node and 10 Gbit a second between nodes."""
+def _processor_ms(pieces: dict[str, dict[str, float]], size: int, row: Mapping[str, float]) -> float:
+    """Return the processor time that a step should take in all processes, from its pieces alone."""
+    cost = {name: own["ms"] for name, own in pieces.items()}
+    for_each_worker = cost["views, opened by a worker"] + cost["prepare the views"]
+    documents = 2 * (cost["read half of a minibatch"] + cost["compute half of a minibatch"])
+    adding = row["tasks"] * cost["add up two halves"] / 2
+    return cost["draw and move lambda"] + row["workers"] * for_each_worker + documents + adding + row["send_ms"]
+
+
+def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float) -> list[dict[str, Any]]:
+    """Return what a step takes on larger clusters of eight processors a node and 10 Gbit a second between nodes.
+
+    `submit` is the milliseconds that starting a task takes the process of the fit.
+    """
     cost = {name: row["ms"] for name, row in pieces.items()}
     view, back = (pieces[name]["bytes"] for name in ("views, opened by a worker", "add up two halves"))
     a_document = (cost["read half of a minibatch"] + cost["compute half of a minibatch"]) / (size / 2)
     rows = []
     for nodes in (1, 10, 100):
         for batch in (8_000, 100_000, 1_000_000):
-            workers, rounds = 8 * nodes, np.ceil(np.log2(nodes + 1))
+            workers, rounds = 8 * nodes, float(np.ceil(np.log2(nodes + 1)))
             send = cost["views, opened by a worker"] + cost["prepare the views"] + 1e3 * view / 1.25e9 * rounds
+            start = submit * 2 * workers
             reduce = rounds * (cost["add up two halves"] + 1e3 * back / 1.25e9) + 8 * back / 1.25e6
-            step = cost["draw and move lambda"] + send + a_document * batch / workers + reduce
+            compute = a_document * batch / workers
+            step = cost["draw and move lambda"] + send + start + compute + reduce
             row = {"nodes": nodes, "batch": batch, "step_ms": step, "documents_a_second": 1e3 * batch / step}
-            share = a_document * batch / workers / step
             hours = {f"{name}_hours": total / batch * step / 3.6e6 for name, total in _CORPORA.items()}
-            rows.append(row | {"busy": share} | hours)
+            rows.append(row | {"busy": compute / step} | hours)
     return rows
 
 
+_FIRST = 2  # steps that are not counted
 _CORPORA = {"wikipedia": 3.8e6, "billion": 1e9}
 
 

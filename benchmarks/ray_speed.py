@@ -86,16 +86,19 @@ def _times(
 
 
 def processor_seconds() -> float:
-    """Return the seconds that processors have spent on this process and on all of Ray's."""
-    ticks = 0
+    """Return the seconds that processors have spent on this process and on all that it has started: Ray's."""
+    parents, ticks = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            command = (folder / "cmdline").read_bytes()
-            if command.startswith(b"ray::") or b"/raylet/raylet" in command or b"gcs_server" in command:
-                ticks += sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:13]))
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
         except OSError:  # it has ended
             continue
-    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
+        parents[int(folder.name)], ticks[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:13]))
+    own, found = {os.getpid()}, 0
+    while len(own) > found:
+        found = len(own)
+        own |= {process for process, parent in parents.items() if parent in own}
+    return time.process_time() + sum(ticks[process] for process in own - {os.getpid()}) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
