@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,59 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
+from ssvi.batches.joining import joined
 from ssvi.batches.minibatches import equal_cuts
 from ssvi.batches.places import Piece, Place, in_order, places
-from ssvi.numerics.compile import kernel
+from ssvi.batches.sizes import Sizes
 from ssvi.numerics.random import derive_key
 
 _SPREAD = 64  # blocks that rows which are set aside come from, at most
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What is known of a corpus before it is read.
-
-    Attributes
-    ----------
-    entries : int
-        How many different words the documents have, added up.
-    tokens : float
-        How many words they have.
-    longest : float
-        How many the longest has; or more, where these are a part of a corpus.
-    empty : int
-        How many documents have none.
-    whole : bool
-        Whether every count is a whole number.
-
-    """
-
-    entries: int
-    tokens: float
-    longest: float
-    empty: int
-    whole: bool
-
-    @classmethod
-    def of(cls, documents: Documents) -> Sizes:
-        """Return the sizes of documents in memory."""
-        lengths = documents.lengths()
-        entries, tokens = int(documents.costs().sum()), float(lengths.sum())
-        return cls(entries, tokens, float(lengths.max(initial=0.0)), int((lengths == 0).sum()), documents.is_whole())
-
-    def without(self, others: Sizes) -> Sizes:
-        """Return the sizes of what is left if some documents are taken away."""
-        return replace(
-            self,
-            entries=self.entries - others.entries,
-            tokens=self.tokens - others.tokens,
-            empty=self.empty - others.empty,
-        )
-
-    def share(self, of_documents: float) -> Sizes:
-        """Return the sizes that a share of the documents has, about."""
-        entries, empty = round(of_documents * self.entries), round(of_documents * self.empty)
-        return replace(self, entries=entries, tokens=of_documents * self.tokens, empty=empty)
 
 
 class Source(ABC):
@@ -101,7 +54,8 @@ class Source(ABC):
 
     def read(self, place: Place) -> Any:
         """Return the documents of a place."""
-        return _joined([(self.read_block(piece.block), piece.rows) for piece in place.pieces], self)
+        parts = [(self.read_block(piece.block), piece.rows) for piece in place.pieces]
+        return joined(parts, self.n_words, are_small=self.is_whole() and self.longest() <= np.iinfo(np.int32).max)
 
     def costs(self, place: Place) -> npt.NDArray[np.int64]:
         """Return the number of entries of each document of a place, as `read(place).costs()` does."""
@@ -331,36 +285,3 @@ def _even_shares(sizes: npt.NDArray[np.int64], count: int) -> list[int]:
         shares[open_] += more
         left -= int(more.sum())
     return [int(share) for share in shares]
-
-
-@kernel
-def _copy_rows(
-    indptr: npt.NDArray[np.int64],
-    words: npt.NDArray[Any],
-    counts: npt.NDArray[Any],
-    rows: npt.NDArray[np.int32],
-    cuts: npt.NDArray[np.int64],
-    new_words: npt.NDArray[np.int32],
-    new_counts: npt.NDArray[Any],
-) -> None:
-    """Copy some documents to where they belong; it holds no interpreter lock, as kernels may be at work."""
-    for i in range(rows.size):
-        at = cuts[i]
-        for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            new_words[at] = words[entry]
-            new_counts[at] = counts[entry]
-            at += 1
-
-
-def _joined(parts: list[tuple[Documents, npt.NDArray[np.int32]]], source: Source) -> Documents:
-    """Return some rows of each of some blocks, one after the other."""
-    costs = [np.diff(block.indptr)[rows] for block, rows in parts]
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(costs) if costs else [], dtype=np.int64)]).astype(np.int64)
-    words = np.empty(indptr[-1], np.int32)
-    fits = source.is_whole() and source.longest() <= np.iinfo(np.int32).max
-    counts = np.empty(indptr[-1], np.int32 if fits else np.float64)
-    done = 0
-    for block, rows in parts:
-        _copy_rows(block.indptr, block.words, block.counts, rows, indptr[done : done + len(rows) + 1], words, counts)
-        done += len(rows)
-    return Documents(indptr, words, counts, source.n_words)

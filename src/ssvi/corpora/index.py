@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssvi.batches.sources import Sizes
+from ssvi.batches.sizes import Sizes
 from ssvi.corpora.folders import Folder, is_url
 from ssvi.data.readers.base import CorpusError
 

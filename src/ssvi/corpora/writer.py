@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ssvi.batches.documents import Documents
-from ssvi.batches.sources import Sizes
+from ssvi.batches.sizes import Sizes
 from ssvi.corpora import blocks, index
 from ssvi.corpora.folders import NewFolder, named_if_full
 from ssvi.data.readers.base import CorpusError, DocumentInfo, optional_module

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ssvi.batches.documents import Documents
-from ssvi.batches.sources import Sizes, Source
+from ssvi.batches.sizes import Sizes
+from ssvi.batches.sources import Source
 from ssvi.data.readers.assemble import Entries, check_entries, check_total, checked
 
 _ENTRY = np.dtype([("row", "<i4"), ("word", "<i4"), ("count", "<f8")])
