@@ -27,7 +27,7 @@ def small(monkeypatch):
     """Handle few documents at once, and few words a volume, so that there are many of both."""
     monkeypatch.setattr(texts, "_MOST_DOCUMENTS", 37)
     monkeypatch.setattr(dictionary, "MOST_WORDS", 11)
-    monkeypatch.setattr(dictionary, "_AT_ONCE", 4)
+    monkeypatch.setattr(dictionary, "PARTS", 4)
 
 
 def check_same(path, output, **options):

@@ -1,15 +1,16 @@
 """Which words a text has, and in how many documents: exact however many there are, in memory that has a limit.
 
-Words get numbers in the order in which they come. When there are too many of them they are put down on disk, sorted,
-and numbers begin anew: a volume. In the end all volumes are gone through together, word by word.
+Words get numbers in the order in which they come. When there are too many of them they are put down on disk, and
+numbers begin anew: a volume. It lies in parts, by a hash of the words, so that one part of all volumes can be looked at
+together. Which column a volume's words have is found when the volume is come to: no memory grows with their number.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from ssvi.data.readers.options import TextOptions
 
 MOST_WORDS = 1_000_000
 """Words of a volume."""
-_AT_ONCE = 1 << 16  # words of a volume that are read together
+PARTS = 256
+"""Parts of a volume, a power of two."""
 
 Numbers = npt.NDArray[np.int32]
 
@@ -36,8 +38,8 @@ class Chosen:
         They themselves.
     totals : integers
         How often each comes.
-    places : list of arrays
-        For each volume, the column of each of its numbers, -1 for words that are not kept.
+    places : function
+        From a volume to the column of each of its numbers, -1 for words that are not kept.
     facts : WordFacts
         What became of others.
 
@@ -45,7 +47,7 @@ class Chosen:
 
     words: tuple[str, ...]
     totals: npt.NDArray[np.int64]
-    places: list[Numbers]
+    places: Callable[[int], Numbers]
     facts: WordFacts
 
 
@@ -87,22 +89,21 @@ class Dictionary:
             self._close()
 
     def _close(self) -> None:
-        """Put the words of a volume down, sorted."""
+        """Put the words of a volume down, part by part."""
         import pyarrow as pa
 
+        words = list(self.numbers)  # in the order of their numbers
+        part = np.fromiter(map(hash, words), np.int64, len(words)) & (PARTS - 1)
+        order = np.argsort(part, kind="stable").astype(np.int32)
+        cuts = np.searchsorted(part[order], np.arange(PARTS + 1))
+        columns = [pa.array(words, pa.string()).take(pa.array(order)), pa.array(order)]
+        columns += [pa.array(values[order]) for values in (self._documents, self._totals)]
+        whole = pa.record_batch(columns, names=["word", "number", "documents", "total"])
         path = self._folder / f"words-{len(self._volumes):04d}.arrow"
-        kinds = pa.schema(
-            [("word", pa.string()), ("number", pa.int32()), ("documents", pa.int64()), ("total", pa.int64())]
-        )
-        order = sorted(self.numbers)
-        size = len(order)
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, kinds) as stream:
-            for start in range(0, size, _AT_ONCE):
-                own = order[start : start + _AT_ONCE]
-                numbers = np.array([self.numbers[word] for word in own], np.int32)
-                columns = [pa.array(own), pa.array(numbers), self._documents[numbers], self._totals[numbers]]
-                stream.write_batch(pa.record_batch(columns, schema=kinds))
-        self._volumes.append((path, size))
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, whole.schema) as writer:
+            for start, stop in pairwise(cuts.tolist()):
+                writer.write_batch(whole.slice(start, stop - start))
+        self._volumes.append((path, len(words)))
         self._begin()
 
     def choose(self, text: TextOptions, n_documents: int) -> Chosen:
@@ -110,72 +111,71 @@ class Dictionary:
 
         It is what `ssvi.data.readers.counting` keeps.
         """
+        import pyarrow as pa
+        from pyarrow import compute
+
         if len(self.numbers):
             self._close()
+        if not self._volumes:
+            raise ValueError("empty vocabulary")
         least, most = (limit if isinstance(limit, int) else limit * n_documents for limit in (text.min_df, text.max_df))
         if most < least:
             raise ValueError("max_df corresponds to < documents than min_df")
-        places = [np.full(size, -1, np.int32) for _, size in self._volumes]
-        kept, totals, found, rare, frequent = list[str](), list[int](), 0, 0, 0
-        for word, documents, total, where in self._words():
-            found += 1
-            if documents < least:
-                rare += 1
-            elif documents > most:
-                frequent += 1
-            else:
-                for volume, number in where:
-                    places[volume][number] = len(kept)
-                kept.append(word)
-                totals.append(total)
-        if not found:
-            raise ValueError("empty vocabulary")
-        if not kept:
+        kept, totals, found, rare, frequent = list[Any](), list[npt.NDArray[np.int64]](), 0, 0, 0
+        for part in range(PARTS):
+            words, documents, own = self._counted(part)
+            is_rare, is_frequent = documents < least, documents > most
+            found, rare, frequent = found + len(words), rare + int(is_rare.sum()), frequent + int(is_frequent.sum())
+            wanted = ~(is_rare | is_frequent)
+            kept.append(words.filter(pa.array(wanted)))
+            totals.append(own[wanted])
+        every = pa.concat_arrays(kept)
+        if not len(every):
             raise ValueError("no terms remain")
-        return _limited(kept, np.array(totals, np.int64), places, text, (found, rare, frequent))
+        order = np.asarray(compute.sort_indices(every))
+        return self._limited(every.take(pa.array(order)), np.concatenate(totals)[order], text, (found, rare, frequent))
 
-    def _words(self) -> Iterator[tuple[str, int, int, list[tuple[int, int]]]]:
-        """Yield all words in their order: documents, total, and the volumes and numbers that each has."""
-        rows = heapq.merge(*(_volume_rows(path, volume) for volume, (path, _) in enumerate(self._volumes)))
-        word, documents, total, where = "", 0, 0, list[tuple[int, int]]()
-        for own, volume, number, in_documents, times in rows:
-            if where and own != word:
-                yield word, documents, total, where
-                documents, total, where = 0, 0, []
-            word, documents, total = own, documents + in_documents, total + times
-            where.append((volume, number))
-        if where:
-            yield word, documents, total, where
+    def _counted(self, part: int) -> tuple[Any, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the words of a part of all volumes, each once, in how many documents each is, and how often."""
+        import pyarrow as pa
 
+        batches = [self._read(path, [part])[0].drop_columns(["number"]) for path, _ in self._volumes]
+        grouped = pa.Table.from_batches(batches).group_by("word").aggregate([("documents", "sum"), ("total", "sum")])
+        words = grouped["word"].combine_chunks()
+        return words, np.asarray(grouped["documents_sum"]), np.asarray(grouped["total_sum"])
 
-def _limited(
-    kept: Sequence[str],
-    totals: npt.NDArray[np.int64],
-    places: list[Numbers],
-    text: TextOptions,
-    counted: tuple[int, int, int],
-) -> Chosen:
-    """Keep the most frequent words, if there are more than are wanted."""
-    found, rare, frequent = counted
-    beyond, order = 0, np.arange(len(kept))
-    if text.max_features is not None and len(kept) > text.max_features:
-        beyond = len(kept) - text.max_features
-        order = np.sort(np.argsort(-totals, kind="stable")[: text.max_features])
-        columns = np.full(len(kept) + 1, -1, np.int32)  # the last is for -1
-        columns[order] = np.arange(len(order), dtype=np.int32)
-        places = [columns[own] for own in places]
-    words = tuple(kept[place] for place in order.tolist())
-    return Chosen(words, totals[order], places, WordFacts(found, rare, frequent, beyond, len(words)))
+    @staticmethod
+    def _read(path: Path, parts: Iterable[int]) -> list[Any]:
+        import pyarrow as pa
 
+        with pa.OSFile(str(path), "rb") as file, pa.ipc.open_file(file) as reader:
+            return [reader.get_batch(part) for part in parts]
 
-def _volume_rows(path: Path, volume: int) -> Iterator[tuple[str, int, int, int, int]]:
-    import pyarrow as pa
+    def _limited(
+        self, words: Any, totals: npt.NDArray[np.int64], text: TextOptions, counted: tuple[int, int, int]
+    ) -> Chosen:
+        """Keep the most frequent words, if there are more than are wanted."""
+        import pyarrow as pa
 
-    with pa.OSFile(str(path), "rb") as file, pa.ipc.open_stream(file) as stream:
-        for batch in stream:
-            columns = [batch.column(name).to_pylist() for name in ("word", "number", "documents", "total")]
-            for word, number, documents, total in zip(*columns, strict=True):
-                yield word, volume, number, documents, total
+        found, rare, frequent = counted
+        beyond = 0
+        if text.max_features is not None and len(words) > text.max_features:
+            beyond = len(words) - text.max_features
+            order = np.sort(np.argsort(-totals, kind="stable")[: text.max_features])
+            words, totals = words.take(pa.array(order)), totals[order]
+        facts = WordFacts(found, rare, frequent, beyond, len(words))
+        return Chosen(tuple(words.to_pylist()), totals, lambda volume: self._places(words, volume), facts)
+
+    def _places(self, words: Any, volume: int) -> Numbers:
+        """Return the column of each number of a volume, -1 for words that are not kept."""
+        from pyarrow import compute
+
+        path, size = self._volumes[volume]
+        places: Numbers = np.empty(size, np.int32)
+        for batch in self._read(path, range(PARTS)):
+            columns = compute.index_in(batch["word"], value_set=words).fill_null(-1)
+            places[np.asarray(batch["number"])] = np.asarray(columns)
+        return places
 
 
 def _grown(values: Any, size: int) -> Any:

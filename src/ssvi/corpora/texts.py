@@ -200,20 +200,22 @@ class _Spill:
         if not self._totals.any():
             raise CorpusError("the texts have no word of the vocabulary: check both, and the text options.")
         facts = WordFacts(len(words), 0, 0, 0, len(words))
-        return Chosen(words, self._totals, [np.arange(len(words), dtype=np.int32)], facts)
+        return Chosen(words, self._totals, lambda volume: np.arange(len(words), dtype=np.int32), facts)
 
     def rows(self, chosen: Chosen) -> Iterator[tuple[Documents, dict[str, list[str]]]]:
         """Yield the documents again, over the columns that were chosen, with what is known of them."""
         import pyarrow as pa
 
+        last, places = -1, np.zeros(0, np.int32)
         with pa.OSFile(str(self._path), "rb") as file, pa.ipc.open_stream(file) as stream:
             for batch in stream:
-                volume = batch.column("volume")[0].as_py()
+                if (volume := batch.column("volume")[0].as_py()) != last:
+                    last, places = volume, chosen.places(volume)
                 costs, numbers, counts = (
                     np.asarray(batch.column(name).flatten()) for name in ("entries", "numbers", "counts")
                 )
                 known = {name: batch.column(name).flatten().to_pylist() for name in KNOWN}
-                yield _in_columns(costs, chosen.places[volume][numbers], counts, len(chosen.words)), known
+                yield _in_columns(costs, places[numbers], counts, len(chosen.words)), known
 
     def dates_lost(self) -> list[str]:
         """Return what to tell of dates that cannot be read, after all were seen."""
