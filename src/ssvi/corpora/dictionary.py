@@ -168,13 +168,13 @@ class Dictionary:
 
     def _places(self, words: Any, volume: int) -> Numbers:
         """Return the column of each number of a volume, -1 for words that are not kept."""
+        import pyarrow as pa
         from pyarrow import compute
 
         path, size = self._volumes[volume]
+        own = pa.Table.from_batches(self._read(path, range(PARTS)))
         places: Numbers = np.empty(size, np.int32)
-        for batch in self._read(path, range(PARTS)):
-            columns = compute.index_in(batch["word"], value_set=words).fill_null(-1)
-            places[np.asarray(batch["number"])] = np.asarray(columns)
+        places[np.asarray(own["number"])] = np.asarray(compute.index_in(own["word"], value_set=words).fill_null(-1))
         return places
 
 
