@@ -74,6 +74,15 @@ def test_counts_are_those_that_are_read_into_memory(name, tmp_path, short_ranges
     assert sorted(own.name for own in tmp_path.iterdir()) == sorted([name, "corpus"])
 
 
+def test_several_files_are_one_corpus(tmp_path, short_ranges):
+    for name in ("a.npz", "b.mtx"):
+        WRITERS[name](tmp_path / name)
+    build_corpus([tmp_path / "a.npz", tmp_path / "b.mtx"], tmp_path / "corpus")
+    found = DiskCorpus(tmp_path / "corpus")
+    np.testing.assert_array_equal(found.to_matrix().toarray(), np.vstack([COUNTS.toarray(), COUNTS.toarray() / 2]))
+    assert set(found.info(0, 300).groups) == {"a.npz"}
+
+
 def test_an_entry_that_cannot_be_is_named_by_its_place_in_the_whole(tmp_path, short_ranges):
     faulty = COUNTS.toarray().astype(float)
     faulty[250, 3] = -2.0

@@ -39,6 +39,11 @@ class Sizes:
         entries, tokens = int(documents.costs().sum()), float(lengths.sum())
         return cls(entries, tokens, float(lengths.max(initial=0.0)), int((lengths == 0).sum()), documents.is_whole())
 
+    def with_more(self, others: Sizes) -> Sizes:
+        """Return the sizes of these documents and of others."""
+        entries, tokens, empty = self.entries + others.entries, self.tokens + others.tokens, self.empty + others.empty
+        return Sizes(entries, tokens, max(self.longest, others.longest), empty, self.whole and others.whole)
+
     def without(self, others: Sizes) -> Sizes:
         """Return the sizes of what is left if some documents are taken away."""
         return replace(

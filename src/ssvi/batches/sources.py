@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -270,6 +271,42 @@ class Mapped(Source):
         """Return the corpus without some rows, and these rows in their other form."""
         rest, aside = self.source.set_aside(count, seed)
         return Mapped(rest, self.function, self.sizes), self.function(aside)
+
+
+class Chained(Source):
+    """The documents of several corpora over the same words, one corpus after the other."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = tuple(sources)
+        self.n_words, self.vocabulary = sources[0].n_words, sources[0].vocabulary
+        self.sizes = functools.reduce(Sizes.with_more, (source.sizes for source in sources))
+        self._block_sizes = np.concatenate([source.block_sizes for source in sources])
+        self._ends = np.cumsum([len(source.block_sizes) for source in sources])
+
+    @property
+    def block_sizes(self) -> npt.NDArray[np.int64]:
+        """The number of rows of each block, of all corpora."""
+        return self._block_sizes
+
+    @property
+    def content_hash(self) -> str:
+        """Those of all corpora."""
+        return "-".join(source.content_hash for source in self._sources)
+
+    def read_block(self, number: int) -> Documents:
+        """Return all rows of a block."""
+        source, own = self._find(number)
+        return source.read_block(own)
+
+    def block_costs(self, number: int) -> npt.NDArray[np.int64]:
+        """Return the number of entries of each row of a block."""
+        source, own = self._find(number)
+        return source.block_costs(own)
+
+    def _find(self, number: int) -> tuple[Source, int]:
+        """Return the corpus of a block, and the block's number there."""
+        place = int(np.searchsorted(self._ends, number, side="right"))
+        return self._sources[place], number - int(self._ends[place - 1] if place else 0)
 
 
 def _even_shares(sizes: npt.NDArray[np.int64], count: int) -> list[int]:

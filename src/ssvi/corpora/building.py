@@ -25,8 +25,8 @@ def build_corpus(
 ) -> Built:
     """Write whatever `ssvi.data.readers.read_corpus` reads as a corpus on disk; `options` are its own.
 
-    Neither texts nor counts are ever in memory as a whole, but for counts in several files, in HDF5 and in matrices of
-    SciPy's that are not csr.
+    Neither texts nor counts are ever in memory as a whole, but for counts in HDF5 and matrices of SciPy's that are not
+    csr.
     """
     from ssvi.data.readers import read_corpus, text_input
 

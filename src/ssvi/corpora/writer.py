@@ -132,14 +132,7 @@ class CorpusWriter:
             self._open = _OpenShard(self._parquet, self._folder, name, self._known)
         own = Sizes.of(block.documents)
         self._open.write(block, own)
-        total = self._sizes
-        self._sizes = Sizes(
-            total.entries + own.entries,
-            total.tokens + own.tokens,
-            max(total.longest, own.longest),
-            total.empty + own.empty,
-            total.whole and own.whole,
-        )
+        self._sizes = self._sizes.with_more(own)
         if len(self._open.rows) == BLOCKS:
             self._close_shard()
 
