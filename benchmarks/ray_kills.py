@@ -2,7 +2,7 @@
 
 The cluster is three nodes on this machine, and a fourth without processors where the fit is. A thread kills a worker in
 the middle of its task, or all processes of a node; then a new node comes. Every fit must end, with exactly the numbers
-that threads find.
+that threads find. Runs with other seeds are other kills, so that many can be had in several short runs.
 
     python -m benchmarks.ray_kills --kills 50
 """
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.ray_speed import started_processes
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.backends.on_ray import Ray
@@ -126,12 +127,12 @@ def _fit(documents: Documents, local_step: LocalStep, backend: Backend, on_step:
 
 
 def _busy_workers() -> list[int]:
-    """Return the processes that are in the middle of a task of a local step."""
+    """Return the processes of this cluster that are in the middle of a task of a local step."""
     busy = []
-    for folder in Path("/proc").glob("[0-9]*"):
+    for process in started_processes():
         try:
-            if (folder / "cmdline").read_bytes().startswith(b"ray::_block"):
-                busy.append(int(folder.name))
+            if Path(f"/proc/{process}/cmdline").read_bytes().startswith(b"ray::_block"):
+                busy.append(process)
         except OSError:  # it has ended
             continue
     return busy

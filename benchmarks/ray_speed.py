@@ -87,6 +87,12 @@ def _times(
 
 def processor_seconds() -> float:
     """Return the seconds that processors have spent on this process and on all that it has started: Ray's."""
+    ticks = sum(started_processes().values())
+    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def started_processes() -> dict[int, int]:
+    """Return the processes that this one has started, and those that they have, with the ticks spent on each."""
     parents, ticks = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -98,7 +104,7 @@ def processor_seconds() -> float:
     while len(own) > found:
         found = len(own)
         own |= {process for process, parent in parents.items() if parent in own}
-    return time.process_time() + sum(ticks[process] for process in own - {os.getpid()}) / os.sysconf("SC_CLK_TCK")
+    return {process: ticks[process] for process in own - {os.getpid()}}
 
 
 if __name__ == "__main__":
