@@ -23,11 +23,12 @@ def _copy_rows(
 ) -> None:
     """Copy some documents to where they belong; it holds no interpreter lock, as kernels may be at work."""
     for i in range(rows.size):
-        at = cuts[i]
-        for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            new_words[at] = words[entry]
-            new_counts[at] = counts[entry]
-            at += 1
+        first, last = indptr[rows[i]], indptr[rows[i] + 1]
+        own_words, own_counts = words[first:last], counts[first:last]
+        to_words, to_counts = new_words[cuts[i] : cuts[i + 1]], new_counts[cuts[i] : cuts[i + 1]]
+        for entry in range(to_words.size):
+            to_words[entry] = own_words[entry]
+            to_counts[entry] = own_counts[entry]
 
 
 def joined(parts: list[tuple[Documents, npt.NDArray[np.int32]]], n_words: int, *, are_small: bool) -> Documents:

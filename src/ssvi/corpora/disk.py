@@ -19,7 +19,7 @@ from ssvi.corpora.folders import Folder, is_url
 from ssvi.corpora.index import NAME, VOCABULARY, Index, hash_of_words, is_corpus, short_hash
 from ssvi.data.readers.base import CorpusError, DocumentInfo
 
-_OPEN_FILES = 16
+_OPEN_FILES = 64
 _KEPT_BLOCKS = 2 * WINDOW  # those of a window are read for several minibatches, and one may lie across two windows
 
 
