@@ -14,6 +14,7 @@ from ssvi.engine.read_ahead import read_ahead
 from ssvi.engine.state import Info, State
 from ssvi.engine.steps import Callback, Steps
 from ssvi.local_steps.base import Batch
+from ssvi.memory import tidied
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
@@ -64,7 +65,7 @@ def run(
     if not isinstance(corpus, Source):
         return follow(problem, state, (corpus.take(rows) for rows in places), callbacks)
     with closing(read_ahead(problem.read(corpus, place) for place in places)) as batches:
-        return follow(problem, state, batches, callbacks)
+        return follow(problem, state, tidied(batches), callbacks)
 
 
 def checked(problem: Steps, batches: Iterable[Batch]) -> Iterator[Batch]:
