@@ -97,7 +97,11 @@ FIT = ["fit", "lda", "--topics", "2", "--jobs", "1", "--output", "NEW"]
         (["score", "good.txt", "model.ssvi"], ["good.txt is not a saved model: it is text"]),
         (["info", "paper.pdf"], ["paper.pdf is not a saved model: it is a PDF document."]),
         (["topics", "cut.ssvi"], ["cut.ssvi is not a saved model: it does not begin as one, or is cut short"]),
-        (["fit", "good.txt", "counts.npz", "-o", "NEW"], ["good.txt is something to read, and a model comes first"]),
+        (["fit", "good.txt", "counts.npz", "-o", "NEW"], ["good.txt is something to read, and the name of a model comes first"]),
+        (["fit", "good.txt", "-o", "NEW"], ["the name of a model comes first: ssvi fit lda good.txt"]),
+        (["fit", "no/*.txt", "-o", "NEW"], ["the name of a model comes first: ssvi fit lda no/*.txt"]),
+        (["choose", "good.txt"], ["the name of a model comes first: ssvi choose lda good.txt"]),
+        (["fit", "lda", "-o", "NEW"], ["there is nothing to read", "ssvi fit lda articles.jsonl"]),
         # Paths, patterns and formats.
         ([*FIT, "nothing.txt"], ["there is no ", "nothing.txt: check the path"]),
         ([*FIT, "no*.csv"], ["no file is called like", "check the pattern"]),

@@ -107,12 +107,27 @@ def _refuse(sentence: str) -> NoReturn:
     raise SystemExit(_MISTAKE) from None
 
 
+def model_comes_first(command: str, data: str) -> str:
+    """Return what to say to somebody who gave data where the name of a model goes."""
+    return f"{data} is something to read, and the name of a model comes first: {command} lda {data} ..."
+
+
+def _nothing_to_read(command: str, first: Any) -> str:
+    """Return what to say of a command without anything to read; its first argument may be just that."""
+    if isinstance(first, str) and (os.path.exists(first) or re.search(r"[./*?\\]", first)):
+        return model_comes_first(command, first)
+    return f"there is nothing to read: give files or folders, as in {command} {first or 'lda'} articles.jsonl ..."
+
+
 def _refuse_options(error: Any) -> NoReturn:
     """Say what is wrong with the options; if there are none at all, show the help."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         raise SystemExit(_MISTAKE) from None
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "ssvi"
+    if getattr(getattr(error, "param", None), "name", None) == "source":
+        _refuse(_nothing_to_read(command, context.params.get("model")))
     sentence = error.format_message()
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "ssvi"
     end = "" if sentence.endswith((".", "?")) else "."
     _refuse(f"{sentence}{end} See {command} --help.")

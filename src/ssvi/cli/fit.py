@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,10 +11,10 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from ssvi.batches.sources import Source
-from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters, sequences, tables
+from ssvi.cli import beginnings, inputs, parameters, sequences, tables
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
 from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
-from ssvi.cli.training import TrainingDisplay, compiling_ahead, watched
+from ssvi.cli.training import Training, TrainingDisplay, compiling_ahead
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import describe
 
@@ -84,88 +83,56 @@ def fit(
         estimator.set_params(n_components=begin.components_in_use())
     inputs.check_output(output, *source, reading.vocabulary, start, seed_words)
     check_model(output)
-    _check_folder(checkpoint, resume=resume)
-    silent = quiet or as_json
+    training = Training(output, _keeper(checkpoint, every, resume=resume), quiet, as_json)
     if formula is not None:
-        tables.fit_table(estimator, source, output, Checkpoints(checkpoint, every) if checkpoint else None,
-                         quiet=quiet, as_json=as_json)  # fmt: skip
-        return
-    reading = reading.at(source)
-    keeper = Checkpoints(checkpoint, every) if checkpoint else None
-    if sequences.is_for_sequences(estimator):
-        _fit_sequences(estimator, reading, output, held_out, keeper, quiet=quiet, as_json=as_json)
-        return
-    with compiling_ahead(estimator, quiet=silent) as compiled:
-        corpus = reading.read(quiet=silent)
+        tables.fit_table(estimator, source, training)
+    elif sequences.is_for_sequences(estimator):
+        _fit_sequences(estimator, reading.at(source), held_out, training)
+    else:
+        _fit_documents(estimator, reading.at(source), held_out, training, {"start": begin} if named else {})
+
+
+def _fit_documents(
+    estimator: Any, reading: Reading, held_out: float, training: Training, beginning: dict[str, Any]
+) -> None:
+    """Fit a model of documents or rows; `beginning` is what it starts from, by the names of its words."""
+    with compiling_ahead(estimator, quiet=training.silent) as compiled:
+        corpus = reading.read(quiet=training.silent)
         parameters.check_memory(estimator, corpus.documents.n_words)
-        say_notes(notes_before(estimator, corpus), quiet=silent)
-        train, test = split_off(corpus.documents, held_out, seed)
+        say_notes(notes_before(estimator, corpus), quiet=training.silent)
+        train, test = split_off(corpus.documents, held_out, int(estimator.random_state))
         compiled()
-    names = {"vocabulary": corpus.vocabulary, "start": begin} if named else {}
-    display = _fit(estimator, (train,), {"X_val": test, **names}, keeper, quiet=silent)
-    if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
-        output = output.with_name(f"stopped-{output.name}")
+    names = {"vocabulary": corpus.vocabulary, **beginning} if beginning else {}
+    display = _fit(estimator, (train,), {"X_val": test, **names}, training)
     keep_words(estimator, corpus)
-    estimator.save(output)
-    if keeper is not None:
-        keeper.clear()
+    output = training.save(estimator, display)
     score = None if test is None else estimator.score(test)
     facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
-    _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
+    training.tell(display, facts, lambda: in_lines(facts, estimator))
 
 
-def _fit_sequences(
-    estimator: Any,
-    reading: Reading,
-    output: Path,
-    held_out: float,
-    keeper: Checkpoints | None,
-    *,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    """Fit a model of sequences and write it to a file."""
+def _fit_sequences(estimator: Any, reading: Reading, held_out: float, training: Training) -> None:
+    """Fit a model of sequences."""
     data = sequences.read(reading, estimator)
     if data.symbols is not None:
         estimator.set_params(emission="categorical", n_symbols=len(data.symbols))
     train, test = sequences.split_off(data, held_out, int(estimator.random_state))
     names = {} if test is None else {"X_val": test.values, "lengths_val": test.lengths}
-    display = _fit(estimator, (train.values, train.lengths), names, keeper, quiet=quiet or as_json)
-    if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
-        output = output.with_name(f"stopped-{output.name}")
+    display = _fit(estimator, (train.values, train.lengths), names, training)
     sequences.keep_names(estimator, data)
-    estimator.save(output)
-    if keeper is not None:
-        keeper.clear()
+    output = training.save(estimator, display)
     score = None if test is None else estimator.score(test.values, test.lengths)
     facts = sequences.summarize(estimator, train, output, score, display.seconds, reading)
-    _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
+    training.tell(display, facts, lambda: sequences.in_lines(facts, estimator))
 
 
-def _tell(facts: dict[str, Any], estimator: Any, *, stopped: bool, quiet: bool, as_json: bool) -> None:
-    """Say what was fitted and where it is."""
-    if as_json:
-        inputs.print_json(facts)
-    elif not quiet:
-        lines = sequences.in_lines if sequences.is_for_sequences(estimator) else in_lines
-        typer.echo("\n".join(lines(facts, estimator)))
-    if stopped:
-        sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
-        raise typer.Exit(INTERRUPTED)
-
-
-def _fit(
-    estimator: Any, data: tuple[Any, ...], names: dict[str, Any], keeper: Checkpoints | None, *, quiet: bool
-) -> TrainingDisplay:
-    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command.
-
-    `data` and `names` are what `fit` is called with.
-    """
+def _fit(estimator: Any, data: tuple[Any, ...], names: dict[str, Any], training: Training) -> TrainingDisplay:
+    """Fit with a bar and checkpoints; `data` and `names` are what `fit` is called with."""
     rows = len(data[0]) if isinstance(data[0], Source) else data[0].shape[0]
     with warnings.catch_warnings():
         # The summary says whether the score still climbs and which topics are copies, once and with what to do.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return watched(estimator, lambda: estimator.fit(*data, **names), rows, keeper, quiet=quiet)
+        return training.watch(estimator, lambda: estimator.fit(*data, **names), rows)
 
 
 def keep_words(estimator: Any, corpus: Any) -> None:
@@ -186,18 +153,20 @@ def check_model(output: Path) -> None:
             raise ValueError(f"{output} is there already and is no model: remove it, or give another name.") from None
 
 
-def _check_folder(checkpoint: Path | None, *, resume: bool) -> None:
-    """Find out before the fit whether a folder of checkpoints is in use, or cannot be used."""
+def _keeper(checkpoint: Path | None, every: int, *, resume: bool) -> Checkpoints | None:
+    """Return what keeps checkpoints; find out before the fit whether their folder is in use, or cannot be used."""
     if checkpoint is None:
         if resume:
             raise ValueError("--resume goes on from --checkpoint FOLDER, which is not given.")
-        return
-    if not resume and Checkpoints(checkpoint).files():
+        return None
+    keeper = Checkpoints(checkpoint, every)
+    if not resume and keeper.files():
         raise ValueError(
             f"{checkpoint} holds checkpoints of a fit that was not finished: "
             "add --resume to go on with it, or give another folder."
         )
     inputs.check_folder(checkpoint, "--checkpoint", "checkpoints")
+    return keeper
 
 
 def split_off(documents: Any, share: float, seed: int) -> tuple[Any, Any]:

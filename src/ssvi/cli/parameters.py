@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ssvi.cli import model_comes_first
 from ssvi.cli.inputs import starting_with
 from ssvi.estimators.choices import make_backend
 from ssvi.estimators.registry import estimator_class, estimators, local_steps
@@ -95,7 +96,7 @@ def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
     except KeyError:
         known = estimators()
         if Path(model).exists():
-            raise ValueError(f"{model} is something to read, and a model comes first: ssvi fit lda {model}.") from None
+            raise ValueError(model_comes_first("ssvi fit", model)) from None
         raise ValueError(f"there is no model {model!r}{_near(model, known)}; there are {', '.join(known)}.") from None
     _set_components(estimator, given)
     names = [name for name in estimator.get_params() if name not in (*_OPTIONS, *_NOT_FOR_COMMANDS)]
