@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ssvi.cli import inputs, parameters
-from ssvi.cli.fit import keep_words, split_off
+from ssvi.cli.fitting import keep_words, split_off
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
 from ssvi.cli.summary import notes_before

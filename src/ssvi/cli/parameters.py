@@ -14,12 +14,6 @@ import typer
 
 from ssvi.cli import model_comes_first
 from ssvi.cli.inputs import starting_with
-from ssvi.estimators.choices import make_backend
-from ssvi.estimators.registry import estimator_class, estimators, local_steps
-from ssvi.global_steps.base import GlobalStep
-from ssvi.local_steps.base import LocalStep
-from ssvi.models.base import Model
-from ssvi.registry import discover
 
 _OPTIONS = {
     "n_components": "--topics or --components",
@@ -39,14 +33,28 @@ _ANY_NUMBER_OF_ROWS = 10_000
 _COPIES = 4  # of lambda that a fit has at the same time, about
 
 
+def _estimators() -> Iterable[str]:
+    from ssvi.estimators.registry import estimators
+
+    return estimators()
+
+
 def _global_steps() -> Iterable[str]:
+    from ssvi.global_steps.base import GlobalStep
+    from ssvi.registry import discover
+
     return discover("ssvi.global_steps", GlobalStep)
 
 
 def _local_steps() -> Iterable[str]:
+    from ssvi.estimators.registry import local_steps
+    from ssvi.local_steps.base import LocalStep
+    from ssvi.models.base import Model
+    from ssvi.registry import discover
+
     models = discover("ssvi.models", Model)
     own = {step for model in models for step in discover(f"ssvi.local_steps.{model}", LocalStep)}
-    estimators()  # which makes those of other packages known
+    _estimators()  # which makes those of other packages known
     return sorted(own | {step.name for step in local_steps().values()})
 
 
@@ -56,7 +64,7 @@ ModelName = Annotated[
         help="lda, hdp, ctm, bernoulli_mixture, gaussian_mixture, gamma_process_nmf, hmm, fhmm, lds, "
         "hierarchical_linear, hierarchical_logistic, hierarchical_probit (with --formula), or one of an installed "
         "package.",
-        autocompletion=starting_with(estimators),
+        autocompletion=starting_with(_estimators),
     ),
 ]
 GlobalStepName = Annotated[
@@ -91,10 +99,12 @@ def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
 
     `pairs` are further ones, as name=value.
     """
+    from ssvi.estimators.registry import estimator_class
+
     try:
         estimator = estimator_class(model)()
     except KeyError:
-        known = estimators()
+        known = _estimators()
         if Path(model).exists():
             raise ValueError(model_comes_first("ssvi fit", model)) from None
         raise ValueError(f"there is no model {model!r}{_near(model, known)}; there are {', '.join(known)}.") from None
@@ -123,6 +133,8 @@ def _set_components(estimator: Any, given: dict[str, Any]) -> None:
 
 def check(estimator: Any) -> None:
     """Refuse, before anything is read, what a fit would refuse of its parameters whatever the data is."""
+    from ssvi.estimators.choices import make_backend
+
     try:
         estimator._check_parameters()
         estimator.total_steps(_ANY_NUMBER_OF_ROWS)

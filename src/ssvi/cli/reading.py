@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssvi.cli.inputs import bar, starting_with
-from ssvi.files.models import vocabulary_of
 
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
@@ -126,6 +125,7 @@ class Reading:
     def over(self, estimator: Any) -> Reading:
         """Return how to read it over the words of a fitted model, where it has words."""
         from ssvi.data.readers import TextOptions
+        from ssvi.files.models import vocabulary_of
 
         words = vocabulary_of(estimator)
         if words is None:
@@ -255,8 +255,13 @@ def _stop_words(choice: str) -> tuple[Any, tuple[str, ...]]:
     return language, tuple(words)
 
 
-def reads(template: Callable[..., Reading]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `how_to_read` or `how_to_count`; it gets what they make as its `reading`."""
+def reads(
+    template: Callable[..., Reading], *, later: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `how_to_read` or `how_to_count`; it gets what they make as its `reading`.
+
+    If it comes `later`, it gets a function that makes it: what options of text mean takes some time to import.
+    """
     added: dict[str, inspect.Parameter] = {}
     for function in (template, how_to_read):
         added |= inspect.signature(function, eval_str=True).parameters
@@ -270,7 +275,8 @@ def reads(template: Callable[..., Reading]) -> Callable[[Callable[..., None]], C
         @functools.wraps(command)
         def run(**given: Any) -> None:
             parts = {option.name: given.pop(option.name) for option in options}
-            command(**given, reading=template(**parts))
+            make = functools.partial(template, **parts)
+            command(**given, reading=make if later else make())
 
         keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in shown]
         run.__signature__ = own.replace(parameters=keyword_only)  # type: ignore[attr-defined]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ssvi.cli import inputs
-from ssvi.cli.training import Training
-from ssvi.files.models import load
+
+if TYPE_CHECKING:
+    from ssvi.cli.training import Training
 
 FormulaText = Annotated[
     str | None,
@@ -97,6 +98,8 @@ def predict(
     Example: ssvi predict sleep.ssvi people.csv -o predictions.csv
     """
     inputs.check_output(output, table, model)
+    from ssvi.files.models import load
+
     estimator = load(model)
     if getattr(estimator, "formula", None) is None:
         raise ValueError(f"{model} is no regression by a formula, so that there is nothing to predict from a table.")

@@ -16,24 +16,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from ssvi import ahead
 from ssvi.cli import INTERRUPTED
-from ssvi.cli.inputs import busy, print_json
+from ssvi.cli.inputs import print_json
 from ssvi.engine import Info, State
 from ssvi.files.checkpoints import Checkpoints
-
-
-@contextmanager
-def compiling_ahead(estimator: Any, *, quiet: bool) -> Iterator[Callable[[], None]]:
-    """Compile what a fit needs while data is read, if it never was; what is returned waits for it, and says so."""
-    steps = [step if isinstance(step, str) else "" for step in (estimator.local_step, estimator.global_step)]
-    with ahead.compiling(estimator.name, getattr(estimator, "n_components", 1), *steps) as wait:
-
-        def wait_aloud() -> None:
-            with busy("compiling kernels, once on this machine", quiet=quiet):
-                wait()
-
-        yield wait_aloud
 
 
 class TrainingDisplay:
