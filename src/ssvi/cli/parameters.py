@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ssvi.cli import model_comes_first
 from ssvi.cli.inputs import starting_with
+from ssvi.cli.mistakes import model_comes_first
 
 _OPTIONS = {
     "n_components": "--topics or --components",
@@ -27,6 +27,7 @@ _OPTIONS = {
     "early_stopping": "--early-stopping",
     "seed_words": "--seed-words",
 }
+_ELSEWHERE = {"alpha": "doc_topic_prior", "eta": "topic_word_prior", "beta": "topic_word_prior"}  # in other libraries
 _NOT_FOR_COMMANDS = ("callbacks", "verbose")
 DEFAULT_COMPONENTS = 50
 _ANY_NUMBER_OF_ROWS = 10_000
@@ -161,8 +162,9 @@ def check_memory(estimator: Any, columns: int) -> None:
 
 
 def _near(name: str, names: Any) -> str:
-    """Return a question if one of the names looks like it."""
-    found = difflib.get_close_matches(name, list(names), n=1)
+    """Return a question if one of the names looks like it, or means the same to others."""
+    same = [own for own in (name.lower(), _ELSEWHERE.get(name)) if own in names]
+    found = same or difflib.get_close_matches(name, list(names), n=1)
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 

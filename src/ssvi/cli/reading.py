@@ -242,13 +242,14 @@ def _stop_words(choice: str) -> tuple[Any, tuple[str, ...]]:
 
     language, words = None, []
     for part in choice.split(","):
-        if part in LANGUAGES and language is None:
-            language = part
-        elif part in LANGUAGES:
-            words += sorted(stop_words_of(part))
+        name = part.lower()
+        if name in LANGUAGES and language is None:
+            language = name
+        elif name in LANGUAGES:
+            words += sorted(stop_words_of(name))
         elif Path(part).is_file():
             words += read_vocabulary(Path(part), "utf-8")
-        elif part != "none":
+        elif name != "none":
             raise ValueError(
                 f"--stop-words: there is no language and no file {part!r}; languages are {', '.join(LANGUAGES)}."
             )
