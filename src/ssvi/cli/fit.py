@@ -67,7 +67,8 @@ def fit(
     Example: ssvi fit lda articles.jsonl --topics 50 --output topics.ssvi
     """
     with _compiling_ahead(model, components, local_step, global_step, quiet=quiet or as_json) as compiled:
-        from ssvi.cli import fitting  # which brings scikit-learn: it is imported while kernels are being compiled
+        from ssvi.cli import fitting, sequences  # which bring scikit-learn, while kernels are being compiled
+        from ssvi.cli.training import Training
 
         how = reading()
         estimator = parameters.make_estimator(
@@ -83,10 +84,10 @@ def fit(
         inputs.check_output(output, *source, how.vocabulary, start, seed_words)
         fitting.check_model(output)
         keeper = fitting.make_keeper(checkpoint, every, resume=resume)
-        training = fitting.Training(output, keeper, quiet, as_json)
+        training = Training(output, keeper, quiet, as_json)
         if formula is not None:
             tables.fit_table(estimator, source, training)
-        elif fitting.sequences.is_for_sequences(estimator):
+        elif sequences.is_for_sequences(estimator):
             fitting.fit_sequences(estimator, how.at(source), held_out, training)
         else:
             beginning = {"start": begin} if named else {}

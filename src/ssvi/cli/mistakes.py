@@ -27,7 +27,7 @@ def of_options(error: Any) -> str:
     """Return a sentence for what the parser of options found wrong."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "ssvi"
-    if getattr(getattr(error, "param", None), "name", None) == "source":
+    if context and getattr(getattr(error, "param", None), "name", None) == "source":
         return _nothing_to_read(command, context.params.get("model"))
     said = error.format_message()
     sentence = said
