@@ -40,6 +40,7 @@ def report(
     inputs.check_output(output, model, *(corpus or []))
     estimator, given = inputs.named(inputs.load_model(model), vocabulary), dict[str, Any]()
     if corpus:
+        title = title or f"{estimator.nouns[0]} of {_name(corpus)}"
         reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)
         given = _told(documents)
@@ -49,6 +50,12 @@ def report(
         write_report(estimator, output, shape=_shape(shape), title=title, **given)
     if not quiet:
         typer.echo(f"{output}: open it in a browser")
+
+
+def _name(corpus: list[Path]) -> str:
+    """Return what a page calls a corpus."""
+    others = f" and {len(corpus) - 1} more" if len(corpus) > 1 else ""
+    return corpus[0].absolute().name + others
 
 
 def _told(documents: Any) -> dict[str, Any]:
