@@ -29,7 +29,7 @@ def choose(
         str, typer.Option("--topics", "--components", "-k", help="Numbers to try, with commas between.")
     ] = _DEFAULT,
     seeds: Annotated[int, typer.Option(min=1, help="Fits of each number, by different seeds.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
     global_step: parameters.GlobalStepName = None,
     local_step: parameters.LocalStepName = None,
     passes: parameters.Passes = None,

@@ -163,17 +163,22 @@ def say_notes(notes: Iterable[str], *, quiet: bool) -> None:
 def how_to_read(
     format: Annotated[
         str | None,
-        _of_input("--format", help="Of the input, if its name does not tell.", autocompletion=starting_with(_formats)),
+        _of_input(
+            "--format", help="Format of the input, if its name does not tell.", autocompletion=starting_with(_formats)
+        ),
     ] = None,
     column: Annotated[str | None, _of_input(help="Column or key of the text in tables and JSON.")] = None,
     id_column: Annotated[str | None, _of_input(help="Column or key of a document's id.", show_default="id")] = None,
-    title_column: Annotated[str | None, _of_input(help="Of its title.", show_default="title")] = None,
-    date_column: Annotated[str | None, _of_input(help="Of its date.", show_default="date")] = None,
-    group_column: Annotated[str | None, _of_input(help="Of what it belongs to.", show_default="group")] = None,
-    delimiter: Annotated[
-        str | None, _of_input(help="Between columns: a character, or tab.", show_default="as the file has it")
+    title_column: Annotated[str | None, _of_input(help="Column or key of its title.", show_default="title")] = None,
+    date_column: Annotated[str | None, _of_input(help="Column or key of its date.", show_default="date")] = None,
+    group_column: Annotated[
+        str | None, _of_input(help="Column or key of the group it belongs to.", show_default="group")
     ] = None,
-    encoding: Annotated[str, _of_input(help="Of text.")] = "utf-8",
+    delimiter: Annotated[
+        str | None,
+        _of_input(help="What stands between columns: a character, or tab.", show_default="as the file has it"),
+    ] = None,
+    encoding: Annotated[str, _of_input(help="Encoding of the text.")] = "utf-8",
 ) -> Reading:
     """Return how an input is read, from the options of a command."""
     columns = {
@@ -199,7 +204,7 @@ def how_to_count(
     max_df: MaxDf = None,
     max_words: MaxWords = None,
     phrases: Annotated[
-        bool, _of_text("--phrases", help="Make words one that stand together more often than by chance: new york.")
+        bool, _of_text("--phrases", help="Take words that stand together more often than by chance for one: new york.")
     ] = False,
     strip_html: Annotated[bool, _of_text("--strip-html", help="Take tags out of the text.")] = False,
     no_numbers: Annotated[bool, _of_text("--no-numbers", help="Leave out words without letters.")] = False,

@@ -20,10 +20,10 @@ def report(
     reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path("report.html"),
     corpus: Annotated[
-        list[Path] | None, typer.Option(help="Documents of which some stand for each component; may be repeated.")
+        list[Path] | None, typer.Option(help="Documents to show for each topic or component; may be repeated.")
     ] = None,
     shape: Annotated[
-        str | None, typer.Option(help="Of rows that are images, as HEIGHTxWIDTH; squares are seen.")
+        str | None, typer.Option(help="HEIGHTxWIDTH of rows that are images; not needed for squares.")
     ] = None,
     vocabulary: inputs.ColumnNames = None,
     title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
