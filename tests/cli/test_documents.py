@@ -128,7 +128,7 @@ def test_mistakes_are_one_line(files, refused, options, message):
 
 def test_without_dates_there_is_a_sentence(files, texts, refused):
     texts.write_text("\n".join(" ".join(WORDS) for _ in range(5)))
-    assert "has no dates: --date-column names" in refused("documents", files[0], texts, "--by", "date")
+    assert "has no dates that can be read: --date-column names" in refused("documents", files[0], texts, "--by", "date")
     assert "has no groups: --group-column names" in refused("documents", files[0], texts, "--by", "group")
     texts.write_text("nothing\n" + " ".join(WORDS))
     assert "document 1 has no words" in refused("documents", files[0], texts, "--like", "1")

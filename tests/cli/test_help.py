@@ -64,10 +64,10 @@ def test_shells_complete_names(words, expected):
     [
         (["fit", "lda", "x", "-o", "y", "--topics", "many"], "--topics"),
         (["fit", "lda", "x", "-o", "y", "--passes", "0"], "--passes"),
-        (["fit", "lda"], "Missing argument"),
-        (["fit", "lda", "x", "-o", "y", "--nonsense"], "No such option: --nonsense"),
-        (["fot"], "No such command 'fot'"),
-        (["corpus", "mend"], "No such command 'mend'"),
+        (["fit", "lda"], "there is nothing to read"),
+        (["fit", "lda", "x", "-o", "y", "--nonsense"], "there is no option --nonsense."),
+        (["fot"], "there is no command 'fot'"),
+        (["corpus", "mend"], "there is no command 'mend'"),
     ],
 )
 def test_a_bad_option_is_one_line(arguments, message, monkeypatch, capsys):

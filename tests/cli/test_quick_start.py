@@ -36,11 +36,12 @@ def _modules(*arguments):
 def test_the_help_of_all_commands_imports_none_of_them(option):
     modules = _modules(option)
     assert not modules & HEAVY
-    assert {name for name in modules if name.startswith("ssvi.cli.")} == {"ssvi.cli.app"}
+    assert {name for name in modules if name.startswith("ssvi.cli.")} == {"ssvi.cli.app", "ssvi.cli.mistakes"}
 
 
-def test_the_help_of_a_small_command_imports_no_library_of_numbers():
-    assert not _modules("demo", "--help") & HEAVY
+@pytest.mark.parametrize("command", ["demo", "fit"])
+def test_the_help_of_a_command_imports_no_library_that_it_does_not_need(command):
+    assert not _modules(command, "--help") & (HEAVY - {"numpy"})
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -63,7 +64,7 @@ def test_commands_that_show_a_model_do_not_wait_for_what_fits_one(model, command
     modules = _modules(command[0], model, *command[1:])
     assert not modules & (HEAVY - {"numpy"})
     assert {name for name in modules if name.startswith("ssvi.cli.")} <= {
-        "ssvi.cli.app", "ssvi.cli.display", "ssvi.cli.info", "ssvi.cli.inputs", "ssvi.cli.labels",
+        "ssvi.cli.app", "ssvi.cli.display", "ssvi.cli.info", "ssvi.cli.inputs", "ssvi.cli.labels", "ssvi.cli.mistakes",
     }  # fmt: skip
 
 

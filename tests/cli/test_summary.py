@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.cli.helpers import run
 
+from ssvi.cli import summary
 from ssvi.cli.reading import Reading
 from ssvi.cli.summary import cleaning, next_steps, trend
 from ssvi.data.readers import PhraseRule, TextOptions
@@ -114,3 +115,8 @@ def test_counts_without_words_have_a_summary_too(counts, tmp_path):
     lines = result.stdout.splitlines()
     assert lines[1].startswith("  read: 200 documents")
     assert not any(line.startswith("  text:") for line in lines)
+
+
+@pytest.mark.parametrize(("direction", "said"), [("climbing", ""), ("settled", "; the fit has converged")])
+def test_a_score_that_still_climbs_is_not_contradicted(direction, said):
+    assert summary._convergence({"converged": True, "trend": {"direction": direction}}, None) == said

@@ -10,6 +10,8 @@ import sys
 import warnings
 from typing import Any, NoReturn
 
+from ssvi.cli import mistakes
+
 INTERRUPTED = 130
 _MISTAKE = 2
 _ARGUMENTS = "format|encoding|vocabulary|delimiter|segment|strip_html|stop_words|(?:id_|title_|date_|group_)?column"
@@ -31,7 +33,7 @@ def main() -> None:
         except BrokenPipeError:
             _leave_quietly()
         except OSError as error:
-            _refuse(_without_number(error))
+            _refuse(mistakes.of_files(error))
     raise SystemExit(code)
 
 
@@ -92,14 +94,8 @@ def _leave_quietly() -> NoReturn:
 def with_options(sentence: str) -> str:
     """Return a sentence of the library with the names of options where it has names of arguments."""
     sentence = sentence.replace("`max_iter`", "--passes")
+    sentence = re.sub(r"^(local|global)_step ", r"--\1-step ", sentence)
     return re.sub(rf"`({_ARGUMENTS})`", lambda found: "--" + found[1].replace("_", "-"), sentence)
-
-
-def _without_number(error: OSError) -> str:
-    """Return what the system says of a file, in the order of a sentence."""
-    if error.filename is None or error.strerror is None:
-        return str(error)
-    return f"{error.filename}: {error.strerror}."
 
 
 def _refuse(sentence: str) -> NoReturn:
@@ -112,7 +108,4 @@ def _refuse_options(error: Any) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         raise SystemExit(_MISTAKE) from None
-    sentence = error.format_message()
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "ssvi"
-    end = "" if sentence.endswith((".", "?")) else "."
-    _refuse(f"{sentence}{end} See {command} --help.")
+    _refuse(mistakes.of_options(error))

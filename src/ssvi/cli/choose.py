@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ssvi.cli import inputs, parameters
-from ssvi.cli.fit import keep_words, split_off
+from ssvi.cli.fitting import keep_words, split_off
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
 from ssvi.cli.summary import notes_before
@@ -29,7 +29,7 @@ def choose(
         str, typer.Option("--topics", "--components", "-k", help="Numbers to try, with commas between.")
     ] = _DEFAULT,
     seeds: Annotated[int, typer.Option(min=1, help="Fits of each number, by different seeds.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
     global_step: parameters.GlobalStepName = None,
     local_step: parameters.LocalStepName = None,
     passes: parameters.Passes = None,

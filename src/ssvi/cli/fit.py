@@ -1,36 +1,30 @@
-"""`ssvi fit`: from a file or folder to a model file."""
+"""`ssvi fit`: from a file or folder to a model file. Here are its options; `ssvi.cli.fitting` does the work.
+
+What compiles kernels is started before anything large is imported, and so this module imports nothing that is.
+"""
 
 from __future__ import annotations
 
-import sys
-import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from sklearn.exceptions import ConvergenceWarning
 
-from ssvi.batches.sources import Source
-from ssvi.cli import INTERRUPTED, beginnings, inputs, parameters, sequences, tables
-from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
-from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
-from ssvi.cli.training import TrainingDisplay, compiling_ahead, watched
-from ssvi.files.checkpoints import Checkpoints
-from ssvi.files.models import describe
-
-_MOST_HELD_OUT = 1_000
+from ssvi.cli import beginnings, inputs, parameters, tables
+from ssvi.cli.reading import Inputs, Reading, how_to_count, reads
 
 
 def _of_checkpoints(*names: str, **settings: Any) -> Any:
     return typer.Option(*names, rich_help_panel="Checkpoints", **settings)
 
 
-@reads(how_to_count)
+@reads(how_to_count, later=True)
 def fit(
     model: parameters.ModelName,
     source: Inputs,
-    reading: Reading,
+    reading: Callable[[], Reading],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     components: Annotated[
         int | None,
@@ -72,145 +66,46 @@ def fit(
 
     Example: ssvi fit lda articles.jsonl --topics 50 --output topics.ssvi
     """
-    estimator = parameters.make_estimator(
-        model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
-        max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, backend=backend,
-        early_stopping=early_stopping,
-    )  # fmt: skip
-    tables.check_formula(estimator, formula)
-    parameters.check(estimator)
-    begin, named = beginnings.of_topics(estimator, seed_words, start, reading.encoding)
-    if begin is not None and components is None:
-        estimator.set_params(n_components=begin.components_in_use())
-    inputs.check_output(output, *source, reading.vocabulary, start, seed_words)
-    check_model(output)
-    _check_folder(checkpoint, resume=resume)
-    silent = quiet or as_json
-    if formula is not None:
-        tables.fit_table(estimator, source, output, Checkpoints(checkpoint, every) if checkpoint else None,
-                         quiet=quiet, as_json=as_json)  # fmt: skip
-        return
-    reading = reading.at(source)
-    keeper = Checkpoints(checkpoint, every) if checkpoint else None
-    if sequences.is_for_sequences(estimator):
-        _fit_sequences(estimator, reading, output, held_out, keeper, quiet=quiet, as_json=as_json)
-        return
-    with compiling_ahead(estimator, quiet=silent) as compiled:
-        corpus = reading.read(quiet=silent)
-        parameters.check_memory(estimator, corpus.documents.n_words)
-        say_notes(notes_before(estimator, corpus), quiet=silent)
-        train, test = split_off(corpus.documents, held_out, seed)
-        compiled()
-    names = {"vocabulary": corpus.vocabulary, "start": begin} if named else {}
-    display = _fit(estimator, (train,), {"X_val": test, **names}, keeper, quiet=silent)
-    if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
-        output = output.with_name(f"stopped-{output.name}")
-    keep_words(estimator, corpus)
-    estimator.save(output)
-    if keeper is not None:
-        keeper.clear()
-    score = None if test is None else estimator.score(test)
-    facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
-    _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
+    with _compiling_ahead(model, components, local_step, global_step, quiet=quiet or as_json) as compiled:
+        from ssvi.cli import fitting, sequences  # which bring scikit-learn, while kernels are being compiled
+        from ssvi.cli.training import Training
+
+        how = reading()
+        estimator = parameters.make_estimator(
+            model, parameter or [], n_components=components, global_step=global_step, local_step=local_step,
+            max_iter=passes, batch_size=batch_size, random_state=seed, n_jobs=jobs, backend=backend,
+            early_stopping=early_stopping,
+        )  # fmt: skip
+        tables.check_formula(estimator, formula)
+        parameters.check(estimator)
+        begin, named = beginnings.of_topics(estimator, seed_words, start, how.encoding)
+        if begin is not None and components is None:
+            estimator.set_params(n_components=begin.components_in_use())
+        inputs.check_output(output, *source, how.vocabulary, start, seed_words)
+        fitting.check_model(output)
+        keeper = fitting.make_keeper(checkpoint, every, resume=resume)
+        training = Training(output, keeper, quiet, as_json)
+        if formula is not None:
+            tables.fit_table(estimator, source, training)
+        elif sequences.is_for_sequences(estimator):
+            fitting.fit_sequences(estimator, how.at(source), held_out, training)
+        else:
+            beginning = {"start": begin} if named else {}
+            fitting.fit_documents(estimator, how.at(source), held_out, training, beginning, compiled)
 
 
-def _fit_sequences(
-    estimator: Any,
-    reading: Reading,
-    output: Path,
-    held_out: float,
-    keeper: Checkpoints | None,
-    *,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    """Fit a model of sequences and write it to a file."""
-    data = sequences.read(reading, estimator)
-    if data.symbols is not None:
-        estimator.set_params(emission="categorical", n_symbols=len(data.symbols))
-    train, test = sequences.split_off(data, held_out, int(estimator.random_state))
-    names = {} if test is None else {"X_val": test.values, "lengths_val": test.lengths}
-    display = _fit(estimator, (train.values, train.lengths), names, keeper, quiet=quiet or as_json)
-    if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
-        output = output.with_name(f"stopped-{output.name}")
-    sequences.keep_names(estimator, data)
-    estimator.save(output)
-    if keeper is not None:
-        keeper.clear()
-    score = None if test is None else estimator.score(test.values, test.lengths)
-    facts = sequences.summarize(estimator, train, output, score, display.seconds, reading)
-    _tell(facts, estimator, stopped=display.stopped, quiet=quiet, as_json=as_json)
+@contextmanager
+def _compiling_ahead(
+    model: str, components: int | None, local_step: str | None, global_step: str | None, *, quiet: bool
+) -> Iterator[Callable[[], None]]:
+    """Compile what a fit needs while data is read, if it never was; what is returned waits for it, and says so."""
+    from ssvi import ahead
 
+    n_components = components or parameters.DEFAULT_COMPONENTS
+    with ahead.compiling(model, n_components, local_step or "auto", global_step or "auto") as wait:
 
-def _tell(facts: dict[str, Any], estimator: Any, *, stopped: bool, quiet: bool, as_json: bool) -> None:
-    """Say what was fitted and where it is."""
-    if as_json:
-        inputs.print_json(facts)
-    elif not quiet:
-        lines = sequences.in_lines if sequences.is_for_sequences(estimator) else in_lines
-        typer.echo("\n".join(lines(facts, estimator)))
-    if stopped:
-        sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
-        raise typer.Exit(INTERRUPTED)
+        def wait_aloud() -> None:
+            with inputs.busy("compiling kernels, once on this machine", quiet=quiet):
+                wait()
 
-
-def _fit(
-    estimator: Any, data: tuple[Any, ...], names: dict[str, Any], keeper: Checkpoints | None, *, quiet: bool
-) -> TrainingDisplay:
-    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command.
-
-    `data` and `names` are what `fit` is called with.
-    """
-    rows = len(data[0]) if isinstance(data[0], Source) else data[0].shape[0]
-    with warnings.catch_warnings():
-        # The summary says whether the score still climbs and which topics are copies, once and with what to do.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return watched(estimator, lambda: estimator.fit(*data, **names), rows, keeper, quiet=quiet)
-
-
-def keep_words(estimator: Any, corpus: Any) -> None:
-    """Give a model the words of its columns, and how text became words."""
-    made_by = corpus.text or corpus.text_before
-    if made_by is not None:
-        estimator.text_options_ = made_by.kept()
-    if corpus.vocabulary is not None:
-        estimator.vocabulary_ = corpus.vocabulary
-
-
-def check_model(output: Path) -> None:
-    """Refuse to replace anything but a model."""
-    if output.is_file():
-        try:
-            describe(output)
-        except ValueError:
-            raise ValueError(f"{output} is there already and is no model: remove it, or give another name.") from None
-
-
-def _check_folder(checkpoint: Path | None, *, resume: bool) -> None:
-    """Find out before the fit whether a folder of checkpoints is in use, or cannot be used."""
-    if checkpoint is None:
-        if resume:
-            raise ValueError("--resume goes on from --checkpoint FOLDER, which is not given.")
-        return
-    if not resume and Checkpoints(checkpoint).files():
-        raise ValueError(
-            f"{checkpoint} holds checkpoints of a fit that was not finished: "
-            "add --resume to go on with it, or give another folder."
-        )
-    inputs.check_folder(checkpoint, "--checkpoint", "checkpoints")
-
-
-def split_off(documents: Any, share: float, seed: int) -> tuple[Any, Any]:
-    """Return documents to fit, as a matrix unless they stay on disk, and some that are set aside for scoring.
-
-    None are if that would be fewer than ten.
-    """
-    count = min(round(share * len(documents)), _MOST_HELD_OUT)
-    if isinstance(documents, Source):
-        rest, aside = documents.set_aside(count, seed) if count >= 10 else (documents, None)
-        return rest, None if aside is None else aside.to_matrix()
-    matrix = documents.to_matrix()
-    if count < 10:
-        return matrix, None
-    order = np.random.default_rng(seed).permutation(matrix.shape[0])
-    return matrix[np.sort(order[count:])], matrix[np.sort(order[:count])]
+        yield wait_aloud

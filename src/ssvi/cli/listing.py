@@ -55,8 +55,13 @@ def write_picture(output: Path, figure: Any) -> None:
 
 
 def show(title: str, lines: Sequence[Line], shown: Sequence[Line] | None = None) -> None:
-    """Print lines: on a terminal as a table, of what is `shown` there; for other programs a line each, by tabs."""
+    """Print lines: on a terminal as a table, of what is `shown` there; for other programs a line each, by tabs.
+
+    What differs from what is shown has the names of its columns in a line above.
+    """
     if not sys.stdout.isatty():
+        if shown is not None and lines:
+            typer.echo("\t".join(lines[0]))
         for line in lines:
             typer.echo("\t".join(" ".join(_cell(value).split()) for value in line.values()))
         return

@@ -13,12 +13,7 @@ import numpy as np
 import typer
 
 from ssvi.cli.inputs import starting_with
-from ssvi.estimators.choices import make_backend
-from ssvi.estimators.registry import estimator_class, estimators, local_steps
-from ssvi.global_steps.base import GlobalStep
-from ssvi.local_steps.base import LocalStep
-from ssvi.models.base import Model
-from ssvi.registry import discover
+from ssvi.cli.mistakes import model_comes_first
 
 _OPTIONS = {
     "n_components": "--topics or --components",
@@ -32,20 +27,35 @@ _OPTIONS = {
     "early_stopping": "--early-stopping",
     "seed_words": "--seed-words",
 }
+_ELSEWHERE = {"alpha": "doc_topic_prior", "eta": "topic_word_prior", "beta": "topic_word_prior"}  # in other libraries
 _NOT_FOR_COMMANDS = ("callbacks", "verbose")
 DEFAULT_COMPONENTS = 50
 _ANY_NUMBER_OF_ROWS = 10_000
 _COPIES = 4  # of lambda that a fit has at the same time, about
 
 
+def _estimators() -> Iterable[str]:
+    from ssvi.estimators.registry import estimators
+
+    return estimators()
+
+
 def _global_steps() -> Iterable[str]:
+    from ssvi.global_steps.base import GlobalStep
+    from ssvi.registry import discover
+
     return discover("ssvi.global_steps", GlobalStep)
 
 
 def _local_steps() -> Iterable[str]:
+    from ssvi.estimators.registry import local_steps
+    from ssvi.local_steps.base import LocalStep
+    from ssvi.models.base import Model
+    from ssvi.registry import discover
+
     models = discover("ssvi.models", Model)
     own = {step for model in models for step in discover(f"ssvi.local_steps.{model}", LocalStep)}
-    estimators()  # which makes those of other packages known
+    _estimators()  # which makes those of other packages known
     return sorted(own | {step.name for step in local_steps().values()})
 
 
@@ -55,7 +65,7 @@ ModelName = Annotated[
         help="lda, hdp, ctm, bernoulli_mixture, gaussian_mixture, gamma_process_nmf, hmm, fhmm, lds, "
         "hierarchical_linear, hierarchical_logistic, hierarchical_probit (with --formula), or one of an installed "
         "package.",
-        autocompletion=starting_with(estimators),
+        autocompletion=starting_with(_estimators),
     ),
 ]
 GlobalStepName = Annotated[
@@ -90,12 +100,14 @@ def make_estimator(model: str, pairs: Sequence[str], **given: Any) -> Any:
 
     `pairs` are further ones, as name=value.
     """
+    from ssvi.estimators.registry import estimator_class
+
     try:
         estimator = estimator_class(model)()
     except KeyError:
-        known = estimators()
+        known = _estimators()
         if Path(model).exists():
-            raise ValueError(f"{model} is something to read, and a model comes first: ssvi fit lda {model}.") from None
+            raise ValueError(model_comes_first("ssvi fit", model)) from None
         raise ValueError(f"there is no model {model!r}{_near(model, known)}; there are {', '.join(known)}.") from None
     _set_components(estimator, given)
     names = [name for name in estimator.get_params() if name not in (*_OPTIONS, *_NOT_FOR_COMMANDS)]
@@ -122,6 +134,8 @@ def _set_components(estimator: Any, given: dict[str, Any]) -> None:
 
 def check(estimator: Any) -> None:
     """Refuse, before anything is read, what a fit would refuse of its parameters whatever the data is."""
+    from ssvi.estimators.choices import make_backend
+
     try:
         estimator._check_parameters()
         estimator.total_steps(_ANY_NUMBER_OF_ROWS)
@@ -148,8 +162,9 @@ def check_memory(estimator: Any, columns: int) -> None:
 
 
 def _near(name: str, names: Any) -> str:
-    """Return a question if one of the names looks like it."""
-    found = difflib.get_close_matches(name, list(names), n=1)
+    """Return a question if one of the names looks like it, or means the same to others."""
+    same = [own for own in (name.lower(), _ELSEWHERE.get(name)) if own in names]
+    found = same or difflib.get_close_matches(name, list(names), n=1)
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssvi.cli.inputs import bar, starting_with
-from ssvi.files.models import vocabulary_of
 
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
@@ -126,6 +125,7 @@ class Reading:
     def over(self, estimator: Any) -> Reading:
         """Return how to read it over the words of a fitted model, where it has words."""
         from ssvi.data.readers import TextOptions
+        from ssvi.files.models import vocabulary_of
 
         words = vocabulary_of(estimator)
         if words is None:
@@ -163,17 +163,22 @@ def say_notes(notes: Iterable[str], *, quiet: bool) -> None:
 def how_to_read(
     format: Annotated[
         str | None,
-        _of_input("--format", help="Of the input, if its name does not tell.", autocompletion=starting_with(_formats)),
+        _of_input(
+            "--format", help="Format of the input, if its name does not tell.", autocompletion=starting_with(_formats)
+        ),
     ] = None,
     column: Annotated[str | None, _of_input(help="Column or key of the text in tables and JSON.")] = None,
     id_column: Annotated[str | None, _of_input(help="Column or key of a document's id.", show_default="id")] = None,
-    title_column: Annotated[str | None, _of_input(help="Of its title.", show_default="title")] = None,
-    date_column: Annotated[str | None, _of_input(help="Of its date.", show_default="date")] = None,
-    group_column: Annotated[str | None, _of_input(help="Of what it belongs to.", show_default="group")] = None,
-    delimiter: Annotated[
-        str | None, _of_input(help="Between columns: a character, or tab.", show_default="as the file has it")
+    title_column: Annotated[str | None, _of_input(help="Column or key of its title.", show_default="title")] = None,
+    date_column: Annotated[str | None, _of_input(help="Column or key of its date.", show_default="date")] = None,
+    group_column: Annotated[
+        str | None, _of_input(help="Column or key of the group it belongs to.", show_default="group")
     ] = None,
-    encoding: Annotated[str, _of_input(help="Of text.")] = "utf-8",
+    delimiter: Annotated[
+        str | None,
+        _of_input(help="What stands between columns: a character, or tab.", show_default="as the file has it"),
+    ] = None,
+    encoding: Annotated[str, _of_input(help="Encoding of the text.")] = "utf-8",
 ) -> Reading:
     """Return how an input is read, from the options of a command."""
     columns = {
@@ -199,7 +204,7 @@ def how_to_count(
     max_df: MaxDf = None,
     max_words: MaxWords = None,
     phrases: Annotated[
-        bool, _of_text("--phrases", help="Make words one that stand together more often than by chance: new york.")
+        bool, _of_text("--phrases", help="Take words that stand together more often than by chance for one: new york.")
     ] = False,
     strip_html: Annotated[bool, _of_text("--strip-html", help="Take tags out of the text.")] = False,
     no_numbers: Annotated[bool, _of_text("--no-numbers", help="Leave out words without letters.")] = False,
@@ -242,21 +247,27 @@ def _stop_words(choice: str) -> tuple[Any, tuple[str, ...]]:
 
     language, words = None, []
     for part in choice.split(","):
-        if part in LANGUAGES and language is None:
-            language = part
-        elif part in LANGUAGES:
-            words += sorted(stop_words_of(part))
+        name = part.lower()
+        if name in LANGUAGES and language is None:
+            language = name
+        elif name in LANGUAGES:
+            words += sorted(stop_words_of(name))
         elif Path(part).is_file():
             words += read_vocabulary(Path(part), "utf-8")
-        elif part != "none":
+        elif name != "none":
             raise ValueError(
                 f"--stop-words: there is no language and no file {part!r}; languages are {', '.join(LANGUAGES)}."
             )
     return language, tuple(words)
 
 
-def reads(template: Callable[..., Reading]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `how_to_read` or `how_to_count`; it gets what they make as its `reading`."""
+def reads(
+    template: Callable[..., Reading], *, later: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `how_to_read` or `how_to_count`; it gets what they make as its `reading`.
+
+    If it comes `later`, it gets a function that makes it: what options of text mean takes some time to import.
+    """
     added: dict[str, inspect.Parameter] = {}
     for function in (template, how_to_read):
         added |= inspect.signature(function, eval_str=True).parameters
@@ -270,7 +281,8 @@ def reads(template: Callable[..., Reading]) -> Callable[[Callable[..., None]], C
         @functools.wraps(command)
         def run(**given: Any) -> None:
             parts = {option.name: given.pop(option.name) for option in options}
-            command(**given, reading=template(**parts))
+            make = functools.partial(template, **parts)
+            command(**given, reading=make if later else make())
 
         keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in shown]
         run.__signature__ = own.replace(parameters=keyword_only)  # type: ignore[attr-defined]

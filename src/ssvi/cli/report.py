@@ -20,10 +20,10 @@ def report(
     reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path("report.html"),
     corpus: Annotated[
-        list[Path] | None, typer.Option(help="Documents of which some stand for each component; may be repeated.")
+        list[Path] | None, typer.Option(help="Documents to show for each topic or component; may be repeated.")
     ] = None,
     shape: Annotated[
-        str | None, typer.Option(help="Of rows that are images, as HEIGHTxWIDTH; squares are seen.")
+        str | None, typer.Option(help="HEIGHTxWIDTH of rows that are images; not needed for squares.")
     ] = None,
     vocabulary: inputs.ColumnNames = None,
     title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
@@ -40,6 +40,7 @@ def report(
     inputs.check_output(output, model, *(corpus or []))
     estimator, given = inputs.named(inputs.load_model(model), vocabulary), dict[str, Any]()
     if corpus:
+        title = title or f"{estimator.nouns[0]} of {_name(corpus)}"
         reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)
         given = _told(documents)
@@ -49,6 +50,12 @@ def report(
         write_report(estimator, output, shape=_shape(shape), title=title, **given)
     if not quiet:
         typer.echo(f"{output}: open it in a browser")
+
+
+def _name(corpus: list[Path]) -> str:
+    """Return what a page calls a corpus."""
+    others = f" and {len(corpus) - 1} more" if len(corpus) > 1 else ""
+    return corpus[0].absolute().name + others
 
 
 def _told(documents: Any) -> dict[str, Any]:

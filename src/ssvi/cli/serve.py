@@ -28,9 +28,11 @@ def serve(
     host: Annotated[
         str, typer.Option(help="The address to answer at; anything but this machine's own opens it to others.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes any that is free.")] = 8000,
-    most_bytes: Annotated[int, typer.Option(min=100, max=100_000_000, help="Of a text.")] = 1_000_000,
-    most_seconds: Annotated[float, typer.Option(min=0.1, help="To look at a text.")] = 30.0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="The port to answer at; 0 takes any that is free.")
+    ] = 8000,
+    most_bytes: Annotated[int, typer.Option(min=100, max=100_000_000, help="The longest text, in bytes.")] = 1_000_000,
+    most_seconds: Annotated[float, typer.Option(min=0.1, help="The longest time for a text.")] = 30.0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
     quiet: inputs.Quiet = False,
 ) -> None:

@@ -201,10 +201,11 @@ def _score_line(moved: dict[str, Any] | None) -> str:
 
 def _convergence(facts: dict[str, Any], estimator: Any) -> str:
     """Say whether the fit has converged, unless the score says what to do already."""
+    if facts["trend"] is not None and facts["trend"]["direction"] == "climbing":
+        return ""
     if facts["converged"]:
         return "; the fit has converged"
-    is_climbing = facts["trend"] is not None and facts["trend"]["direction"] == "climbing"
-    if is_climbing or not (facts["convergence"] or 0.0) > estimator.convergence_tol:
+    if not (facts["convergence"] or 0.0) > estimator.convergence_tol:
         return ""
     several = estimator.nouns[0].lower() if facts["quality"] else "parameters"
     return f"; the {several} still move from pass to pass: --passes auto goes on until they do not"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssvi.cli import INTERRUPTED, inputs
-from ssvi.cli.training import watched
-from ssvi.files.checkpoints import Checkpoints
-from ssvi.files.models import load
+from ssvi.cli import inputs
+
+if TYPE_CHECKING:
+    from ssvi.cli.training import Training
 
 FormulaText = Annotated[
     str | None,
@@ -58,37 +57,28 @@ def read_table(paths: Sequence[Path]) -> Any:
         raise ValueError(f"{path} cannot be read as a table: {reason.rstrip('.')}.") from None
 
 
-def fit_table(
-    estimator: Any, paths: Sequence[Path], output: Path, keeper: Checkpoints | None, *, quiet: bool, as_json: bool
-) -> None:
+def fit_table(estimator: Any, paths: Sequence[Path], training: Training) -> None:
     """Fit a regression to a table, write it to a file, and print what was found."""
     table = read_table(paths)
-    display = watched(estimator, lambda: estimator.fit(table), len(table), keeper, quiet=quiet or as_json)
-    if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
-        output = output.with_name(f"stopped-{output.name}")
-    estimator.save(output)
-    if keeper is not None:
-        keeper.clear()
-    _tell(estimator, len(table), output, display.seconds, quiet=quiet, as_json=as_json)
-    if display.stopped:
-        sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
-        raise typer.Exit(INTERRUPTED)
-
-
-def _tell(estimator: Any, rows: int, output: Path, seconds: float, *, quiet: bool, as_json: bool) -> None:
-    """Say what was fitted: the posterior of every global parameter."""
+    display = training.watch(estimator, lambda: estimator.fit(table), len(table))
+    output = training.save(estimator, display)
     summary = estimator.summary()
-    if as_json:
-        inputs.print_json({
-            "output": str(output), "model": estimator.name, "rows": rows, "groups": len(estimator.groups_),
-            "steps": estimator.n_batch_iter_, "seconds": round(seconds, 3),
-            "summary": summary.to_dict(orient="index"),
-        })  # fmt: skip
-    elif not quiet:
-        groups = f" in {len(estimator.groups_):,} groups" if len(estimator.groups_) else ""
-        typer.echo(f"{output}: {estimator.name} of {rows:,} rows{groups}, {seconds:.1f} s")
-        typer.echo(summary.to_string(float_format=lambda value: f"{value:.4g}"))
-        typer.echo(f"next: ssvi predict {output} FURTHER.csv -o predictions.csv")
+    facts = {
+        "output": str(output), "model": estimator.name, "rows": len(table), "groups": len(estimator.groups_),
+        "steps": estimator.n_batch_iter_, "seconds": round(display.seconds, 3),
+        "summary": summary.to_dict(orient="index"),
+    }  # fmt: skip
+    training.tell(display, facts, lambda: _in_lines(facts, summary))
+
+
+def _in_lines(facts: dict[str, Any], summary: Any) -> list[str]:
+    """Return what was fitted as lines: the posterior of every global parameter."""
+    groups = f" in {facts['groups']:,} groups" if facts["groups"] else ""
+    return [
+        f"{facts['output']}: {facts['model']} of {facts['rows']:,} rows{groups}, {facts['seconds']:.1f} s",
+        summary.to_string(float_format=lambda value: f"{value:.4g}"),
+        f"next: ssvi predict {facts['output']} FURTHER.csv -o predictions.csv",
+    ]
 
 
 def predict(
@@ -108,6 +98,8 @@ def predict(
     Example: ssvi predict sleep.ssvi people.csv -o predictions.csv
     """
     inputs.check_output(output, table, model)
+    from ssvi.files.models import load
+
     estimator = load(model)
     if getattr(estimator, "formula", None) is None:
         raise ValueError(f"{model} is no regression by a formula, so that there is nothing to predict from a table.")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,24 +16,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from ssvi import ahead
 from ssvi.cli import INTERRUPTED
-from ssvi.cli.inputs import busy
+from ssvi.cli.inputs import print_json
 from ssvi.engine import Info, State
 from ssvi.files.checkpoints import Checkpoints
-
-
-@contextmanager
-def compiling_ahead(estimator: Any, *, quiet: bool) -> Iterator[Callable[[], None]]:
-    """Compile what a fit needs while data is read, if it never was; what is returned waits for it, and says so."""
-    steps = [step if isinstance(step, str) else "" for step in (estimator.local_step, estimator.global_step)]
-    with ahead.compiling(estimator.name, getattr(estimator, "n_components", 1), *steps) as wait:
-
-        def wait_aloud() -> None:
-            with busy("compiling kernels, once on this machine", quiet=quiet):
-                wait()
-
-        yield wait_aloud
 
 
 class TrainingDisplay:
@@ -102,21 +90,54 @@ class TrainingDisplay:
         self._bar.stop()
 
 
-def watched(
-    estimator: Any, fit: Callable[[], Any], rows: int, keeper: Checkpoints | None, *, quiet: bool
-) -> TrainingDisplay:
-    """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command."""
-    with TrainingDisplay(estimator, rows, quiet=quiet) as display:
-        estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
-        with _stop_on_interrupt(display, keeper):
-            fit()
-    if display.stopped and keeper is not None and keeper.files():
-        sys.stderr.write(
-            f"ssvi: stopped after step {keeper.last_step} and saved in {keeper.folder}; "
-            "the same command with --resume goes on.\n"
-        )
-        raise typer.Exit(INTERRUPTED)
-    return display
+@dataclass(frozen=True)
+class Training:
+    """Where a fit leaves its model and its checkpoints, and what it says on the way."""
+
+    output: Path
+    keeper: Checkpoints | None
+    quiet: bool
+    as_json: bool
+
+    @property
+    def silent(self) -> bool:
+        """Tell whether nothing is said but the result, if that."""
+        return self.quiet or self.as_json
+
+    def watch(self, estimator: Any, fit: Callable[[], Any], rows: int) -> TrainingDisplay:
+        """Fit with a bar and checkpoints; a fit that was stopped and can be resumed ends the command."""
+        keeper = self.keeper
+        with TrainingDisplay(estimator, rows, quiet=self.silent) as display:
+            estimator.set_params(callbacks=[display, *([keeper] if keeper else [])], verbose=0)
+            with _stop_on_interrupt(display, keeper):
+                fit()
+        if display.stopped and keeper is not None and keeper.files():
+            sys.stderr.write(
+                f"ssvi: stopped after step {keeper.last_step} and saved in {keeper.folder}; "
+                "the same command with --resume goes on.\n"
+            )
+            raise typer.Exit(INTERRUPTED)
+        return display
+
+    def save(self, estimator: Any, display: TrainingDisplay) -> Path:
+        """Write the model, and return where it is; the checkpoints are no longer needed."""
+        output = self.output
+        if display.stopped and output.exists():  # of a whole fit, perhaps: that one is worth more
+            output = output.with_name(f"stopped-{output.name}")
+        estimator.save(output)
+        if self.keeper is not None:
+            self.keeper.clear()
+        return output
+
+    def tell(self, display: TrainingDisplay, facts: Any, in_lines: Callable[[], Iterable[str]]) -> None:
+        """Say what was fitted and where it is; a fit that was stopped ends the command with that."""
+        if self.as_json:
+            print_json(facts)
+        elif not self.quiet:
+            typer.echo("\n".join(in_lines()))
+        if display.stopped:
+            sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
+            raise typer.Exit(INTERRUPTED)
 
 
 @contextmanager

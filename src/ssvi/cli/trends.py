@@ -25,7 +25,8 @@ def trends_of(all_shares: Iterable[tuple[int, Array]], info: Any, by: str, where
     """Return topics over time or by group, as far as the corpus has dates or groups; shares come part by part."""
     what, means = "group" if by == "group" else "date", MeansByLabel()
     if what not in info.part(0, 1).known():
-        raise ValueError(f"{where} has no {what}s: --{what}-column names the column or key that has them.")
+        readable, form = (" that can be read", ", written as 2024-05-31, say") if what == "date" else ("", "")
+        raise ValueError(f"{where} has no {what}s{readable}: --{what}-column names what has them{form}.")
     for start, shares in all_shares:
         means.see(info.part(start, start + len(shares)).known()[what], shares)
     found = means.trends(what, None if by in ("group", "date") else by)

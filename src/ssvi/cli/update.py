@@ -11,7 +11,7 @@ import typer
 
 from ssvi.batches.sources import Source
 from ssvi.cli import inputs
-from ssvi.cli.fit import check_model
+from ssvi.cli.fitting import check_model
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
 from ssvi.cli.use import as_data, read_over

@@ -37,6 +37,7 @@ _SUFFIXES = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".h5ad": "h5ad",
+    **dict.fromkeys((".html", ".htm", ".md", ".rst", ".tex"), "file"),
 }
 
 ENDINGS = {
@@ -45,7 +46,7 @@ ENDINGS = {
     for format in FORMATS
 } | {
     "folder": "a folder: every file in it is a document",
-    "file": "any files, by --format file: each is a document",
+    "file": ".html, .htm, .md, .rst, .tex, or any by --format file: each file is a document",
     "uci": "docword.*.txt (or .gz)",
     "corpus": "a folder of Parquet shards with an index, as `ssvi corpus build` writes it",
 }
@@ -200,6 +201,8 @@ def check_format(path: Path, format: str) -> None:
     if path.is_symlink() and not path.exists():
         raise CorpusError(f"{path} is a link that leads nowhere: mend it, or give another path.")
     if not path.exists():
+        if str(path).startswith(("http:", "https:")):
+            raise CorpusError(f"{path} is an address, and only files of this machine are read: download it first.")
         raise CorpusError(f"there is no {path}: check the path.")
     if path.is_dir() != (format in ("folder", "corpus")):
         kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")

@@ -51,7 +51,7 @@ def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Coun
     except CorpusError:
         raise
     except ValueError as error:
-        raise CorpusError(f"{where} gives no counts of words: {no_words(error, text)}.") from error
+        raise CorpusError(f"{where} gives no counts of words: {no_words(error, text, len(first))}.") from error
     if counts.nnz == 0:
         raise CorpusError(f"{where} has no word of the vocabulary: check both, and the text options.")
     notes += notes_after(np.asarray(counts.sum(axis=0)).ravel(), vocabulary, text)
@@ -182,8 +182,10 @@ def _limited(counts: Any, vocabulary: tuple[str, ...], text: TextOptions) -> tup
     return counts[:, keep], tuple(vocabulary[place] for place in keep.tolist()), facts
 
 
-def no_words(error: ValueError, text: TextOptions) -> str:
+def no_words(error: ValueError, text: TextOptions, documents: int | None = None) -> str:
     """Say why no word is left, in other words than scikit-learn has for it."""
+    if documents == 1 and "empty vocabulary" not in str(error):
+        return "it is a single document, and many are needed: put each on a line, or into a file, of its own"
     if "max_df corresponds" in str(error) or "no terms remain" in str(error):
         return (
             f"no word is in at least {text.min_df} and at most {text.max_df} of its documents (min_df and max_df; "

@@ -1,0 +1,67 @@
+"""What is said to somebody who mistypes a command: the words of the parser of options, made plain."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import Any
+
+_PLAIN = (
+    (r"^Invalid value for '(-[\w-]+)'[^:]*: ", r"\1: "),
+    (r"Input should be a valid integer\b.*", "this is no whole number."),
+    (r"Input should be a valid number\b.*", "this is no number."),
+    (r"Input should be greater than or equal to (\S+?)\.?$", r"it must be \1 or more."),
+    (r"Input should be less than or equal to (\S+?)\.?$", r"it must be \1 or less."),
+    (r"^Missing option '(-[\w-]+)' / '(-\w)'", r"\1 (\2) is missing"),
+    (r"^Missing option '(-[\w-]+)'", r"\1 is missing"),
+    (r"^Missing argument '([\w ]+)'", r"the \1 is missing"),
+    (r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"this is more than the command takes: \1"),
+    (r"^No such option: (\S+?)\.?(?: \(Possible options: (.*)\))?\.?$", r"there is no option \1 (\2)"),
+    (r"^No such command '(.*?)'", r"there is no command '\1'"),
+)
+_CORPUS_COMES_AS = {"ssvi report": "--corpus"}  # commands that have an option where others have an argument
+
+
+def of_options(error: Any) -> str:
+    """Return a sentence for what the parser of options found wrong."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "ssvi"
+    if context and getattr(getattr(error, "param", None), "name", None) == "source":
+        return _nothing_to_read(command, context.params.get("model"))
+    said = error.format_message()
+    sentence = said
+    for pattern, plain in _PLAIN:
+        sentence = re.sub(pattern, plain, sentence, flags=re.DOTALL)
+    sentence = re.sub(r" \(\)$", "", re.sub(r"\(((?:--[\w-]+(?:, )?)+)\)$", r"(did you mean \1?)", sentence))
+    end = "" if sentence.endswith((".", "?")) else "."
+    option = _CORPUS_COMES_AS.get(command) if "extra argument" in said else None
+    hint = f" Documents are given as {option} FILE." if option else ""
+    return f"{sentence}{end}{hint} See {command} --help."
+
+
+def model_comes_first(command: str, data: str) -> str:
+    """Return what to say to somebody who gave data where the name of a model goes."""
+    return f"{data} is something to read, and the name of a model comes first: {command} lda {data} ..."
+
+
+def of_files(error: OSError) -> str:
+    """Return a sentence for what the system says of a file."""
+    name = error.filename
+    if name is None or error.strerror is None:
+        return str(error)
+    if error.errno == errno.ENOENT:
+        return f"there is no file {name}: check the path."
+    if error.errno == errno.EISDIR:
+        return f"{name} is a folder, and a file is wanted."
+    if error.errno == errno.EACCES:
+        return f"{name} is not yours to read or write: change its permissions, or give another."
+    return f"{name}: {error.strerror}."
+
+
+def _nothing_to_read(command: str, first: Any) -> str:
+    """Return what to say of a command without anything to read; its first argument may be just that."""
+    if isinstance(first, str) and (os.path.exists(first) or re.search(r"[./*?\\]", first)):
+        return model_comes_first(command, first)
+    example = f"{command} {first or 'lda'} articles.jsonl ..."
+    return f"there is nothing to read: give files or folders, as in {example} See {command} --help."
