@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from ssvi.typing import Array
 
@@ -33,7 +34,11 @@ def near_copies(likeness: Array, order: Sequence[int] | npt.NDArray[np.int64], a
 
 
 def cosines(rows: Array) -> Array:
-    """Return the cosines between rows of numbers that are not negative."""
+    """Return the cosines between rows of numbers that are not negative.
+
+    By one thread: two that wait for each other take many times as long where others use the machine.
+    """
     units = rows / np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-300)
-    result: Array = units @ units.T
+    with threadpool_limits(1, user_api="blas"):
+        result: Array = units @ units.T
     return result
