@@ -9,7 +9,7 @@ demo: .venv/.demo
 
 # Two workers: every test stands alone, and kernels are compiled once for all runs of one state of the source.
 test: .venv/.dev .venv/.axe
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
