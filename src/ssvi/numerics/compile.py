@@ -73,7 +73,8 @@ def _compile(function: Function, *, fastmath: Any) -> Function:
     """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(all="ignore")(function)  # compiled code wraps around and divides by zero without a word
-    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    # Kernels call each other and Python calls them; nobody calls them from C, and the way to do so costs time as well.
+    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
     try:
         compiled: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # "no locator available"
