@@ -8,8 +8,9 @@ demo: .venv/.demo
 	$(BIN)/ssvi demo
 
 # Two workers: every test stands alone, and kernels are compiled once for all runs of one state of the source.
+# Each begins with a half of the tests of its own: side by side in one file, both would compile the same kernels.
 test: .venv/.dev .venv/.axe
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -21,7 +21,7 @@ from ssvi.data.docstrings import default_folders, docstring_corpus, python_files
 
 def draw_topics(files: int, topics: int) -> dict[str, Any]:
     """Fit topics to the docstrings of some files; return pictures of them."""
-    texts = docstring_corpus(python_files(default_folders())[:files])
+    texts = docstring_corpus(python_files(default_folders(), files))
     vectorizer = CountVectorizer(stop_words="english", min_df=5, max_df=0.2, token_pattern="[a-z]{3,}")
     train, test = train_test_split(vectorizer.fit_transform(texts), test_size=0.1, random_state=0)
     print(f"{train.shape[0]:,} docstrings over {train.shape[1]:,} words")

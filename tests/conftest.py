@@ -1,5 +1,6 @@
 """Set-up that must come before numba and scipy are imported."""
 
+import gc
 import hashlib
 import os
 import shutil
@@ -29,6 +30,12 @@ for _old in _CACHES.glob("*"):
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE))
 # Without this scikit-learn's check_estimator skips its array API check.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage pass over what is there from the start: compiling kernels calls it all the time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

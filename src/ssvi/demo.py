@@ -59,7 +59,7 @@ def count_docstrings(
     most_files: int | None = None, stream: TextIO = sys.stderr
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Return the documents x words counts of this machine's docstrings, and the words."""
-    files = python_files(default_folders())[:most_files]
+    files = python_files(default_folders(), most_files)
     texts = docstring_corpus(files, report=_file_counter(len(files), stream))
     vectorizer = CountVectorizer(stop_words="english", min_df=5, max_df=0.1, token_pattern=r"(?u)\b[a-z]{3,}\b")
     return vectorizer.fit_transform(texts), vectorizer.get_feature_names_out()

@@ -1,7 +1,5 @@
 """What commands say of themselves, how shells complete them, and how mistakes in options are met."""
 
-import os
-import subprocess
 import sys
 
 import pytest
@@ -52,11 +50,14 @@ def test_the_help_of_fit_names_all_that_there_is():
         ("ssvi score model --format parq", {"parquet"}),
     ],
 )
-def test_shells_complete_names(words, expected):
+def test_shells_complete_names(words, expected, monkeypatch, capsys):
     place = {"_SSVI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    command = [sys.executable, "-m", "ssvi"]
-    result = subprocess.run(command, env=os.environ | place, capture_output=True, text=True, check=False)
-    assert set(result.stdout.split()) == expected
+    for name, value in place.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "argv", ["ssvi"])
+    with pytest.raises(SystemExit):
+        main()
+    assert set(capsys.readouterr().out.split()) == expected
 
 
 @pytest.mark.parametrize(

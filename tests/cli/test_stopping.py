@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.cli.helpers import run
+from tests.cli.helpers import run, start
 from tests.kinds import WITH_COMPONENTS
 
 import ssvi
@@ -22,14 +22,10 @@ def _arguments(name, source, folder, model):
     return [*arguments, "--checkpoint", folder, "--every", 3, "--quiet"]
 
 
-def _start(*arguments, **options):
-    return subprocess.Popen([sys.executable, "-m", "ssvi.cli", *map(str, arguments)], **options)
-
-
-def _wait_for_a_checkpoint(folder, process):
+def _wait_for_a_checkpoint(folder, has_ended):
     deadline = time.monotonic() + 120
     while not (folder.is_dir() and any(name.endswith(".ssvi") for name in os.listdir(folder))):
-        assert process.poll() is None
+        assert not has_ended()
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -38,11 +34,11 @@ def _wait_for_a_checkpoint(folder, process):
 def test_a_killed_fit_goes_on_to_the_same_model(name, counts, tmp_path):
     """Killed by a signal that no process can catch. (`python -m benchmarks.kills` does it many times.)"""
     whole, model, folder = tmp_path / "whole.ssvi", tmp_path / "model.ssvi", tmp_path / "checkpoints"
-    process = _start(*_arguments(name, counts, folder, model))
-    run(*_arguments(name, counts, tmp_path / "unused", whole))
-    _wait_for_a_checkpoint(folder, process)
+    process = start(*_arguments(name, counts, folder, model))
+    _wait_for_a_checkpoint(folder, lambda: process.exitcode is not None)
     process.kill()
-    process.wait()
+    process.join()
+    run(*_arguments(name, counts, tmp_path / "unused", whole))
     if not model.exists():
         assert run(*_arguments(name, counts, folder, model), "--resume").exit_code == 0
     expected, found = ssvi.load(whole), ssvi.load(model)
@@ -52,18 +48,19 @@ def test_a_killed_fit_goes_on_to_the_same_model(name, counts, tmp_path):
 
 def test_an_interrupted_fit_saves_itself_and_says_how_to_go_on(counts, tmp_path, refused):
     whole, model, folder = tmp_path / "whole.ssvi", tmp_path / "model.ssvi", tmp_path / "checkpoints"
-    process = _start(*_arguments("lda", counts, folder, model), "--passes", 80, stderr=subprocess.PIPE, text=True)
-    _wait_for_a_checkpoint(folder, process)
+    command = [sys.executable, "-m", "ssvi.cli", *map(str, _arguments("lda", counts, folder, model)), "--passes", "50"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    _wait_for_a_checkpoint(folder, lambda: process.poll() is not None)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "saved in" in said
     assert "--resume goes on" in said
-    arguments = [*_arguments("lda", counts, folder, model), "--passes", 80]
+    arguments = [*_arguments("lda", counts, folder, model), "--passes", 50]
     assert "holds checkpoints of a fit that was not finished" in refused(*arguments)
     assert "with other max_iter" in refused(*_arguments("lda", counts, folder, model), "--resume")
     assert run(*arguments, "--resume").exit_code == 0
-    run(*_arguments("lda", counts, tmp_path / "unused", whole), "--passes", 80)
+    run(*_arguments("lda", counts, tmp_path / "unused", whole), "--passes", 50)
     np.testing.assert_array_equal(ssvi.load(model).components_, ssvi.load(whole).components_)
     assert os.listdir(folder) == []
 

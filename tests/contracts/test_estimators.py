@@ -11,7 +11,14 @@ from ssvi.estimators.registry import estimators
 from ssvi.estimators.sequences import SequenceEstimator
 from ssvi.testing.estimators import CHECKS, Case
 
-ESTIMATORS = [kind(max_iter=2) for kind in estimators().values()]
+
+def _of(kind):
+    """Return an estimator whose fits are short: few passes, and from one start."""
+    cheap = {"max_iter": 2, "n_init": 1}
+    return kind(**{name: cheap[name] for name in cheap.keys() & kind().get_params().keys()})
+
+
+ESTIMATORS = [_of(kind) for kind in estimators().values()]
 SPARSE = [estimator for estimator in ESTIMATORS if get_tags(estimator).input_tags.sparse]
 
 # With sparse input, scikit-learn takes all that has `predict_proba` for a classifier of its four classes.

@@ -33,7 +33,8 @@ def test_python_files_leaves_out_tests(tmp_path):
     for name in ("a.py", "tests/test_a.py", "inner/b.py", "inner/c.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
-    assert [path.name for path in python_files([tmp_path])] == ["a.py", "b.py"]
+    assert [path.name for path in python_files([tmp_path, tmp_path])] == ["a.py", "b.py"]
+    assert [path.name for path in python_files([tmp_path], 1)] == ["a.py"]
 
 
 def test_corpus_is_distinct_long_enough_and_reported(tmp_path):

@@ -110,7 +110,7 @@ def test_score_is_the_log_probability_at_the_mean():
 
 def test_a_fit_finds_the_truth():
     """Deviations of the posterior are below 0.02 and 0.2 with 1,000 rows."""
-    model = ExcessZerosModel(random_state=0).fit(SITES)
+    model = ExcessZerosModel(max_iter=10, random_state=0).fit(SITES)
     absent, rate = model.parameters_["absent"], model.parameters_["rate"]
     np.testing.assert_allclose(absent[:, 0] / absent.sum(axis=1), TRUTH["absent"], atol=0.1)
     np.testing.assert_allclose(rate[:, 0] / rate[:, 1], TRUTH["rate"], atol=0.6)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import special
-from tests.tiny import bag, enumerate_document
+from tests.tiny import bag, enumerate_document, pairs_of_topics
 
 from ssvi import engine
 from ssvi.families.beta import Beta
@@ -45,11 +45,8 @@ def _structured_elbo(lam, nodes=14):
         # The weight (1 - x)^(b - 1) (1 + x)^(a - 1) on (-1, 1) is a beta density's in p = (1 + x) / 2.
         x, weight = special.roots_jacobi(nodes, b - 1, a - 1)
         grids.append(((1 + x) / 2, weight / weight.sum()))
-    total = 0.0
-    for p, weight_p in zip(*grids[0], strict=True):
-        for r, weight_r in zip(*grids[1], strict=True):
-            beta = np.array([[p, 1 - p], [r, 1 - r]])
-            total += weight_p * weight_r * _log_likelihood(beta)
+    (first, weight_1), (second, weight_2) = grids
+    total = weight_1 @ _log_likelihood(pairs_of_topics(first, second)) @ weight_2
     return total + family.negative_divergence(lam, np.full_like(lam, ETA)).sum()
 
 
@@ -73,7 +70,8 @@ def draws():
     """4,000 draws of both topics, with the exact eta-hat of each."""
     n, family = 4_000, Dirichlet()
     views = [View(draw.stats, draw) for draw in (family.draw(LAM, derive_keys(seed, len(LAM))) for seed in range(n))]
-    return [(view, _expected_counts(np.exp(view.stats))) for view in views]
+    counts = _expected_counts(np.exp([view.stats for view in views]))
+    return [*zip(views, counts, strict=True)]
 
 
 @pytest.mark.parametrize("control_variate", [False, True])

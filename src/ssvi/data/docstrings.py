@@ -6,10 +6,12 @@ Source files are parsed with `ast` and never imported, so nothing of theirs runs
 from __future__ import annotations
 
 import ast
+import os
 import site
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 _SKIPPED_FOLDERS = {"test", "tests", "testing", "idle_test", "site-packages", "dist-packages", "__pycache__"}
@@ -23,15 +25,29 @@ def default_folders() -> list[Path]:
     return [folder for folder in unique if folder.is_dir()]
 
 
-def python_files(folders: Iterable[Path]) -> list[Path]:
-    """Return the Python files below some folders, without tests, in a fixed order."""
+def python_files(folders: Iterable[Path], most: int | None = None) -> list[Path]:
+    """Return the Python files below some folders, without tests, in a fixed order: all, or the first `most`."""
     files: dict[Path, None] = {}
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
-            inner = path.relative_to(folder).parts[:-1]
-            if not _SKIPPED_FOLDERS.intersection(inner) and path.stat().st_size <= _LARGEST_FILE:
-                files[path] = None
+    for path in chain.from_iterable(map(_files_below, folders)):
+        if most is not None and len(files) >= most:
+            break
+        files[Path(path)] = None
     return list(files)
+
+
+def _files_below(folder: str | Path) -> Iterator[str]:
+    """Yield the Python files below a folder by their names, and look into no folder before its turn."""
+    try:
+        with os.scandir(folder) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+    except PermissionError:
+        return
+    for entry in ordered:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in _SKIPPED_FOLDERS:
+                yield from _files_below(entry.path)
+        elif entry.name.endswith(".py") and entry.stat().st_size <= _LARGEST_FILE:
+            yield entry.path
 
 
 def docstrings(path: Path) -> Iterator[str]:

@@ -105,7 +105,7 @@ def _check_keys(setting: Setting) -> None:
     other = setting.run(keys=setting.other_keys("other keys"))
     if _difference(setting.result, other, 0.0) is not None:
         return
-    for n in range(0, N_GROUPS, N_GROUPS // 6):
+    for n in range(0, N_GROUPS, N_GROUPS // 3):
         for start, end in pairwise(setting.simulated):
             require(
                 not _jumps(setting, n, start, end),

@@ -24,7 +24,7 @@ from ssvi.typing import Array
 
 _STEP = 0.02  # of differences, wide enough for single precision
 _AGREE = 0.02  # of slopes
-_SLOPES = 101
+_SLOPES = 51
 _BIAS = 0.1  # of scores, for steps that approximate
 _PARTS, _PART = 40, 50
 _OFTEN = 20  # a group that was simulated so often has a known probability
@@ -79,16 +79,18 @@ def _slopes(setting: Setting, base: Blocks, moved: str, way: Array, n: int) -> t
     """
     group, key = setting.data.slice(n, n + 1), setting.keys[n : n + 1]
 
-    def at(share: float) -> tuple[Array, LocalResult]:
-        views = setting.views_at({**base, moved: base[moved] + share * way})
-        return views[moved], setting.run(views, group, key)
+    def views(share: float) -> dict[str, Array]:
+        return setting.views_at({**base, moved: base[moved] + share * way})
+
+    def run(share: float) -> LocalResult:
+        return setting.run(views(share), group, key)
 
     def bound(share: float) -> float:
-        return at(share)[1].bound or 0.0
+        return run(share).bound or 0.0
 
     near, far = bound(_STEP) - bound(-_STEP), bound(2.0 * _STEP) - bound(-2.0 * _STEP)
-    view_slope = (at(1e-4)[0] - at(-1e-4)[0]) / 2e-4
-    terms = at(0.0)[1].eta_hat[moved] * view_slope
+    view_slope = (views(1e-4)[moved] - views(-1e-4)[moved]) / 2e-4
+    terms = run(0.0).eta_hat[moved] * view_slope
     return (8.0 * near - far) / (12.0 * _STEP), float(terms.sum()), float(np.abs(terms).sum()) + 1e-6
 
 

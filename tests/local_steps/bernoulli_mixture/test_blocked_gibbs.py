@@ -29,9 +29,9 @@ def _log_evidence_of_labels(labels):
 
 
 def test_its_states_have_the_posterior_distribution():
-    """12,000 steps: the share of each number of rows in the first component, within 5 standard errors of 60 batches.
+    """5,000 steps: the share of each number of rows in the first component, within 5 standard errors of 50 batches.
 
-    Five shares; t with 59 degrees of freedom exceeds 5 once in 10^5.
+    Five shares; t with 49 degrees of freedom exceeds 5 once in 10^5.
     """
     assignments = [np.array(labels) for labels in itertools.product(range(2), repeat=4)]
     logs = np.array([_log_evidence_of_labels(labels) for labels in assignments])
@@ -43,11 +43,11 @@ def test_its_states_have_the_posterior_distribution():
         problem,
         engine.init(MODEL, 0),
         Documents.from_matrix(ROWS),
-        sweeps=12_000,
+        sweeps=5_000,
         batch_size=4,
         callbacks=[lambda state, info: sizes.append(state.parameters["weights"][0, 0] - MODEL.concentration / 2)],
     )
     hits = np.round(sizes)[:, None] == np.arange(5)
-    batches = hits.reshape(60, 200, 5).mean(axis=1)
-    error = batches.std(axis=0, ddof=1) / np.sqrt(60)
+    batches = hits.reshape(50, 100, 5).mean(axis=1)
+    error = batches.std(axis=0, ddof=1) / np.sqrt(50)
     assert np.all(np.abs(batches.mean(axis=0) - exact) < 5 * error)

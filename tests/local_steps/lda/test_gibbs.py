@@ -98,17 +98,17 @@ def test_geweke_joint_distribution(kernel):
     assert np.all(np.abs(result.eta_hat["topics"] / n - expected) < 5 * np.sqrt(variance / n))
 
 
-def _plain_gibbs(tokens, beta, alpha, sweeps, rng):
-    """One chain of the textbook sampler, all K probabilities at every token."""
-    topics = np.full(len(tokens), -1)
-    tally = np.zeros(len(alpha))
-    for _ in range(sweeps):
+def _plain_gibbs(tokens, beta, alpha, sweeps, n, rng):
+    """The tallies of n chains of the textbook sampler, all K probabilities at every token."""
+    chains, tally = np.arange(n), np.zeros((n, len(alpha)))
+    topics = np.empty((len(tokens), n), dtype=int)
+    for sweep in range(sweeps):
         for i, word in enumerate(tokens):
-            if topics[i] >= 0:
-                tally[topics[i]] -= 1
-            weight = (tally + alpha) * beta[:, word]
-            topics[i] = np.searchsorted(np.cumsum(weight), rng.random() * weight.sum())
-            tally[topics[i]] += 1
+            if sweep > 0:
+                tally[chains, topics[i]] -= 1
+            sums = np.cumsum((tally + alpha) * beta[:, word], axis=1)
+            topics[i] = (sums < rng.random((n, 1)) * sums[:, -1:]).sum(axis=1)
+            tally[chains, topics[i]] += 1
     return tally
 
 
@@ -123,7 +123,7 @@ def test_fast_kernels_agree_with_the_plain_sampler(kernel, n_topics):
     n_words, n = 9, 1_500
     beta, alpha = rng.dirichlet(np.full(n_words, 0.3), n_topics), rng.gamma(1.0, 0.3, n_topics) + 0.05
     tokens = rng.integers(n_words, size=30)
-    plain = np.array([_plain_gibbs(tokens, beta, alpha, 8, rng) for _ in range(n)])
+    plain = _plain_gibbs(tokens, beta, alpha, 8, n, rng)
     theta = _run(Gibbs(sweeps=8, kept=1, kernel=kernel), bag([tokens] * n, n_words), beta, alpha, seed=3).local[
         "weights"
     ]

@@ -25,7 +25,7 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
-ROUNDS, NEAR = 20, 0.2
+ROUNDS, NEAR = np.int64(20), 0.2  # not a literal, for which numba would compile `find_mode` once more
 """Of the search for a mode near which a chain is to begin."""
 
 _LONGEST_STEP = 3.0  # of one log weight in a round

@@ -104,6 +104,12 @@ def count_frame_tables(b: float, shapes: Array, rates: Array, tables: Array) -> 
         tables[1] += math.log(rates[k] / b) + shapes[k] / rates[k] - 1.0
 
 
+def _typed(entries: Documents, dtype: np.dtype[Any]) -> Documents:
+    """Return entries in the types that the kernels are compiled for, whatever the data came in."""
+    words = entries.words.astype(np.uint32)
+    return Documents(entries.indptr, words, entries.counts.astype(dtype), entries.n_words)
+
+
 class FactorisationStep(LocalStep):
     """A local step of GaP-KL-NMF: `prepare` and `finish` are the same for all."""
 
@@ -125,10 +131,9 @@ class FactorisationStep(LocalStep):
         shares, spectra = -theta[:, 1], np.ascontiguousarray(-dictionary[..., 1].T)
         means = spectra * shares
         frames = batch.tight()
-        values = frames.values
-        in_precision = Documents(values.indptr, values.words, values.counts.astype(dtype), values.n_words)
+        typed = Frames(_typed(frames.values, dtype), _typed(frames.missing, dtype))
         rates = model.activation_shape + means.sum(axis=0)
-        return Prepared(Frames(in_precision, frames.missing), weights, log_scale, shares, spectra, means, rates)
+        return Prepared(typed, weights, log_scale, shares, spectra, means, rates)
 
     def run(self, model: GammaProcessNMF, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle frames start, ..., stop - 1; `local` is their activations H."""

@@ -29,7 +29,7 @@ from ssvi.numerics.random import Keys, uniform
 from ssvi.typing import Array
 
 _SPLITS = ("expected", "poisson", "drawn")
-_POISSON, _DRAWN = 1, 2
+_POISSON, _DRAWN = np.int64(1), np.int64(2)  # no literals, for which numba compiles kernels once more
 _TINY = 1e-300
 Room = tuple[npt.NDArray[Any], npt.NDArray[np.float64]]
 

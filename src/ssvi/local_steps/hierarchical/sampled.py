@@ -39,7 +39,7 @@ from ssvi.numerics.polya_gamma import polya_gamma
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
 
-_FIRST = 8  # Newton's steps before the first draw
+_FIRST = np.int64(8)  # Newton's steps before the first draw; of a type, as numba compiles literals once more
 
 
 @kernel
