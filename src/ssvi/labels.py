@@ -246,9 +246,21 @@ def _repeats(word: str, other: str) -> bool:
     return len(short) >= 4 and long.startswith(short) and len(long) - len(short) <= 2
 
 
+def _shortened(word: str) -> str:
+    """Return a word that is no longer than fits into a label; an arrow at its end says which way a mean lies.
+
+    >>> _shortened("od280/od315_of_diluted_wines ↓")
+    'od280/od315_of_dilute… ↓'
+    """
+    if len(word) <= _LONGEST:
+        return word
+    arrow = word[-2:] if word.endswith((" ↑", " ↓")) else ""
+    return word[: _LONGEST - 1 - len(arrow)] + "…" + arrow
+
+
 def _attempts(words: list[str], n: int, k: int) -> Iterator[str]:
     """Return labels to try: n words, then more of them, then n and a number."""
-    cut = [word if len(word) <= _LONGEST else word[: _LONGEST - 1] + "…" for word in words]
+    cut = [_shortened(word) for word in words]
     for count in range(min(n, len(cut)), len(cut) + 1):
         yield ", ".join(cut[:count])
     start = ", ".join(cut[:n])

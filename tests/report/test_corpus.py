@@ -77,3 +77,7 @@ def test_coherence_is_that_of_the_evaluation_and_passes_over_words_that_do_not_o
         own = top[occurs[top]]
         assert found[k] == pytest.approx(npmi(own[None], document_occurrences(counts, own[None]))[0], abs=5e-4)
     assert coherence(parts, np.zeros((3, 80), dtype=int)) == [None] * 5
+
+
+def test_rows_of_a_table_are_not_called_documents():
+    assert CorpusFacts(_shares(), noun="row").about(1, _shares()[1], "")["name"] == "row 2"

@@ -43,7 +43,7 @@ def report(
         title = title or f"{estimator.nouns[0]} of {_name(corpus)}"
         reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)
-        given = _told(documents)
+        given = _told(documents, "document" if estimator.columns_are_words else "row")
         if documents.text is not None:
             given["beginnings"] = reading.beginnings
     with inputs.busy("writing the report", quiet=quiet):
@@ -58,14 +58,14 @@ def _name(corpus: list[Path]) -> str:
     return corpus[0].absolute().name + others
 
 
-def _told(documents: Any) -> dict[str, Any]:
+def _told(documents: Any, noun: str) -> dict[str, Any]:
     """Return what a report is told of documents; those on disk tell themselves."""
     if isinstance(documents.documents, Source):
         return {"data": documents.documents}
     info, rows = documents.info, range(len(documents.documents))
     return {
         "data": documents.documents.to_matrix(), "titles": info.titles, "dates": info.dates, "groups": info.groups,
-        "names": [(info.ids and info.ids[row]) or f"document {row + 1}" for row in rows],
+        "names": [(info.ids and info.ids[row]) or f"{noun} {row + 1}" for row in rows],
     }  # fmt: skip
 
 

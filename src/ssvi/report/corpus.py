@@ -43,6 +43,8 @@ class CorpusFacts:
         What each belongs to: an author, a paper, a section.
     beginnings : function, optional
         Called with rows and a length: returns how these documents begin, by their rows.
+    noun : str
+        What one without a name is called, before its number.
 
     """
 
@@ -52,6 +54,7 @@ class CorpusFacts:
     dates: Sequence[Any] | None = None
     groups: Sequence[str] | None = None
     beginnings: Beginnings | None = None
+    noun: str = "document"
 
     def __post_init__(self) -> None:
         for name in ("names", "titles", "dates", "groups"):
@@ -78,7 +81,7 @@ class CorpusFacts:
     def about(self, row: int, shares: Array, text: str) -> dict[str, Any]:
         """Return what is shown of a document."""
         own = [int(k) for k in np.argsort(-shares, kind="stable")[:_OWN_COMPONENTS] if shares[k] >= 0.05]
-        name = f"document {row + 1}" if self.names is None else str(self.names[row])
+        name = f"{self.noun} {row + 1}" if self.names is None else str(self.names[row])
         about: dict[str, Any] = {"name": name, "parts": [[k, rounded(shares[k], 3)] for k in own]}
         for key, given in (("title", self.titles), ("date", self.dates), ("group", self.groups)):
             if given is not None and is_known(given[row]):

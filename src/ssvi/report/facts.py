@@ -56,7 +56,8 @@ def gather_facts(
         return facts
     if isinstance(data, Source):
         return facts | _streamed(estimator, parts, data)
-    corpus = CorpusFacts(estimator.component_weights(data), names, titles, dates, groups, beginnings)
+    noun = _nouns(estimator)["row"]
+    corpus = CorpusFacts(estimator.component_weights(data), names, titles, dates, groups, beginnings, noun)
     return facts | _corpus(estimator, parts, corpus, data, activations="spectra" in facts or size is not None)
 
 

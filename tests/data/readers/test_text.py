@@ -274,6 +274,8 @@ def test_paths_and_formats(tmp_path):
     path = write(tmp_path / "a.xyz", "cat dog")
     with pytest.raises(ValueError, match="does not tell its format: give `format`, one of text, "):
         read_corpus(path)
+    pages = [write(tmp_path / name, "a cat, two dogs") for name in ("a.html", "b.MD")]
+    assert len(read_corpus(pages, text=TextOptions(min_df=1, max_df=1.0)).documents) == 2  # each is a document
     with pytest.raises(ValueError, match="there is no format 'word'"):
         read_corpus(path, format="word")
     with pytest.raises(ValueError, match="is a file, and the format 'folder' wants a folder"):
