@@ -161,6 +161,7 @@ def _on_nodes(model: LDA, source: DiskCorpus, options: argparse.Namespace, sizes
         backend.look_again()
         rows.append({"nodes": nodes, "workers": sum(sizes[:nodes]), **_steps(model, source, options, backend)})
         rows[-1]["broadcast_mb"] *= nodes
+        print(rows[-1], flush=True)
     ray.shutdown()
     stop: Any = cluster.shutdown
     stop()
