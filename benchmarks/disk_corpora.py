@@ -123,7 +123,7 @@ def _whole_pass(options: argparse.Namespace, report: Report) -> None:
 
 
 def _throughput(options: argparse.Namespace, report: Report) -> None:
-    """Fit over a corpus on disk and over the same one in memory, in turns."""
+    """Fit over a corpus on disk and over the same one in memory, in turns; both must end with the same bits."""
     disk = DiskCorpus(simulated(options.folder, options.sizes[0]))
     loaded = disk.load()
     parameters = {"max_iter": 1, "batch_size": options.batch_size, "n_jobs": options.threads, "random_state": 0}
@@ -132,10 +132,13 @@ def _throughput(options: argparse.Namespace, report: Report) -> None:
     LatentDirichletAllocation(options.topics, **parameters).fit(disk.first(3 * options.batch_size))  # compiles
     for repeat in range(options.repeats):
         spent: dict[str, tuple[float, float]] = {}
+        topics = []
         for name, data in (("disk", disk), ("memory", loaded))[:: 1 if repeat % 2 else -1]:
             before = time.process_time(), time.perf_counter()
-            LatentDirichletAllocation(options.topics, **parameters).fit(data)
+            topics.append(LatentDirichletAllocation(options.topics, **parameters).fit(data).components_)
             spent[name] = time.process_time() - before[0], time.perf_counter() - before[1]
+        if not np.array_equal(*topics):
+            raise SystemExit("the two fits have different bits")
         spent_in_memory.append(spent["memory"][0])
         for place, name in enumerate(ratios):
             ratios[name].append(spent["disk"][place] / spent["memory"][place])

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import ALPHA, ETA
-from benchmarks.ray_speed import processor_seconds
+from benchmarks.ray_speed import SETTINGS, processor_seconds
 from ssvi import engine
 from ssvi.backends import on_ray
 from ssvi.backends.blocks import Found, Given, merge_packed, run_block
@@ -149,7 +149,10 @@ def _on_nodes(model: LDA, source: DiskCorpus, options: argparse.Namespace, sizes
     ray = import_ray()
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args=_NODE | {"num_cpus": 0, "include_dashboard": False})
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args=_NODE | {"num_cpus": 0, "include_dashboard": False, "_system_config": SETTINGS},
+    )
     rows: list[dict[str, float]] = []
     backend: _Watched | None = None
     for nodes, workers in enumerate(sizes, 1):
@@ -158,6 +161,7 @@ def _on_nodes(model: LDA, source: DiskCorpus, options: argparse.Namespace, sizes
         backend.look_again()
         rows.append({"nodes": nodes, "workers": sum(sizes[:nodes]), **_steps(model, source, options, backend)})
         rows[-1]["broadcast_mb"] *= nodes
+        print(rows[-1], flush=True)
     ray.shutdown()
     stop: Any = cluster.shutdown
     stop()

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ray_speed import started_processes
+from benchmarks.ray_speed import SETTINGS, started_processes
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.backends.on_ray import Ray
@@ -111,7 +111,10 @@ def _start() -> tuple[Any, Any, list[Any]]:
     ray = import_ray()
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args=_NODE | {"num_cpus": 0, "include_dashboard": False})
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args=_NODE | {"num_cpus": 0, "include_dashboard": False, "_system_config": SETTINGS},
+    )
     return ray, cluster, [cluster.add_node(**_NODE) for _ in range(_NODES)]
 
 

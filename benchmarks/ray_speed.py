@@ -26,6 +26,8 @@ from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.local_steps.lda.mean_field import MeanField
 from ssvi.models.lda import LDA
 
+SETTINGS = {"worker_niceness": 0}
+"""Ray's workers would let all other programs go first, which threads do not."""
 _FIRST = 2  # steps that are not counted: workers start, kernels are loaded
 
 
@@ -56,6 +58,7 @@ def main() -> None:
 
 
 def _local_ray(workers: int) -> Ray:
+    os.environ |= {f"RAY_{name}": str(value) for name, value in SETTINGS.items()}
     return Ray(workers, "local", object_store_memory=300 * 2**20)
 
 

@@ -35,7 +35,8 @@ ray = pytest.importorskip("ray")
 
 NODE = {"num_cpus": 2, "object_store_memory": 80 * 2**20}
 # A disk that counts as full is the only way to a full object store: else Ray moves what it has no room for there.
-FULL = {"local_fs_capacity_threshold": 0.0}
+# Ray's workers would let all other programs go first, and tests would wait for them on a busy machine.
+SETTINGS = {"local_fs_capacity_threshold": 0.0, "worker_niceness": 0}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def cluster():
     from ssvi.backends.ray_cluster import import_ray
 
     import_ray()
-    head = NODE | {"num_cpus": 0, "include_dashboard": False, "_system_config": FULL}
+    head = NODE | {"num_cpus": 0, "include_dashboard": False, "_system_config": SETTINGS}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     cluster.add_node(**NODE)
     yield cluster

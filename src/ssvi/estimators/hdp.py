@@ -222,10 +222,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _state_of(self, topics: npt.NDArray[np.int64]) -> State:
         """Return the state of LDA with some of the topics."""
         state = self._state
-        parts = [
-            {"topics": np.array(arrays["topics"][topics])} if "topics" in arrays else {}
-            for arrays in (state.parameters, state.totals, state.averages)
-        ]
+        topics_of = (state.parameters, topics), (state.totals, (..., topics)), (state.averages, topics)
+        parts = [{"topics": np.array(arrays["topics"][own])} if "topics" in arrays else {} for arrays, own in topics_of]
         return State(state.seed, state.step, state.documents_seen, parts[0], parts[1], {}, parts[2])
 
     def written_components(self) -> list[int]:
