@@ -33,9 +33,10 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 
 def pytest_collection_finish():
-    """Let the collector of garbage pass over what is there from the start: compiling kernels calls it all the time."""
+    """Let the collector of garbage come seldom, and pass over what is there from the start: compiling calls it."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

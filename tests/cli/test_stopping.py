@@ -19,7 +19,7 @@ from ssvi.cli.training import TrainingDisplay
 def _arguments(name, source, folder, model):
     """Return the options of a fit of some seconds that is killed or stopped on its way."""
     arguments = ["fit", name, source, "-k", 4, "-o", model, "--passes", 20, "--batch-size", 20, "--jobs", 1]
-    return [*arguments, "--checkpoint", folder, "--every", 3, "--quiet"]
+    return [*arguments, "--checkpoint", folder, "--every", 10, "--quiet"]
 
 
 def _wait_for_a_checkpoint(folder, has_ended):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,8 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
-ROUNDS, NEAR = np.int64(20), 0.2  # not a literal, for which numba would compile `find_mode` once more
+ROUNDS: Any = np.int64(20)  # not a literal, for which numba would compile `find_mode` once more
+NEAR = 0.2
 """Of the search for a mode near which a chain is to begin."""
 
 _LONGEST_STEP = 3.0  # of one log weight in a round

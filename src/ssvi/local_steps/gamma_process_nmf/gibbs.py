@@ -29,7 +29,8 @@ from ssvi.numerics.random import Keys, uniform
 from ssvi.typing import Array
 
 _SPLITS = ("expected", "poisson", "drawn")
-_POISSON, _DRAWN = np.int64(1), np.int64(2)  # no literals, for which numba compiles kernels once more
+_POISSON = 1
+_DRAWN: Any = np.int64(2)  # no literal, for which numba compiles `_tally` once more
 _TINY = 1e-300
 Room = tuple[npt.NDArray[Any], npt.NDArray[np.float64]]
 

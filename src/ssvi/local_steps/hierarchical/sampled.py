@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from ssvi.numerics.polya_gamma import polya_gamma
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
 
-_FIRST = np.int64(8)  # Newton's steps before the first draw; of a type, as numba compiles literals once more
+_FIRST: Any = np.int64(8)  # Newton's steps before the first draw; no literal, for which numba compiles once more
 
 
 @kernel
