@@ -15,6 +15,8 @@ from PIL import Image, ImageFilter
 from tests.browser import DESKTOP, PHONE
 from tests.report.conftest import settle
 from tests.report.made import Made, MadeImages, MadeMeans, MadeSpectra, documents_of
+from tests.report.made_sequences import MadeChains, MadeDynamics, MadeStates, MadeSymbols
+from tests.report.test_sequence_page import page_of
 
 SCREENS = Path(__file__).parent / "screens"
 REMAKE = os.environ.get("SSVI_REMAKE_SCREENS") == "1"
@@ -24,10 +26,11 @@ PARTS_ALLOWED = 0.015  # of the pixels may be further off than
 FAR = 40.0
 
 
-def _taken(page):
+def _taken(page, *, whole=False):
     """Return what is painted now."""
     settle(page)
-    return Image.open(io.BytesIO(page.screenshot(animations="disabled", caret="hide"))).convert("RGB")
+    taken = page.screenshot(animations="disabled", caret="hide", full_page=whole)
+    return Image.open(io.BytesIO(taken)).convert("RGB")
 
 
 def _small(image):
@@ -250,3 +253,19 @@ def test_dark_follows_the_system_while_the_page_is_open(open_page, topics):
     page.mouse.move(2, 2)
     page.evaluate("document.activeElement.blur()")
     _compare(_taken(page), "likeness-light")
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "options"),
+    [
+        ("states-light", lambda: MadeStates(3), {}),
+        ("states-dark", lambda: MadeStates(20), {"color_scheme": "dark"}),
+        ("states-phone", lambda: MadeStates(2, 1), PHONE),
+        ("symbols", MadeSymbols, {}),
+        ("chains", MadeChains, {}),
+        ("dynamics", MadeDynamics, {"color_scheme": "dark"}),
+    ],
+)
+def test_pages_of_sequences(open_page, name, make, options):
+    page = open_page(page_of(make()), **options)
+    _compare(_taken(page, whole=True), name)
