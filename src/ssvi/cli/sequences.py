@@ -17,6 +17,7 @@ from ssvi.data.readers.sequences import SequenceData, read_sequences
 from ssvi.estimators.sequences import SequenceEstimator, check_lengths
 from ssvi.files.models import column_names
 from ssvi.report.components import component_counts, count_in_words
+from ssvi.report.series import Shown
 
 _FEWEST_SEQUENCES = 20  # of which some are set aside; of fewer, the end of the longest is
 _FEWEST_POINTS = 100
@@ -99,7 +100,7 @@ def summarize(
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
         "trend": trend([value for _, value in getattr(estimator, "scores_", [])], estimator.n_iter_),
-        "states": about_states(estimator),
+        "states": about_states(estimator, Shown.first(data.values, data.lengths, None, None).values),
         "next": _next_steps(output, reading),
     }
 

@@ -7,15 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from ssvi.report.chains import Chain, chains_of, has_chains, names_of_columns
+from ssvi.report.chains import Chain, has_chains, in_words, measured_chains, names_of_columns
 from ssvi.report.dynamics import modes
+from ssvi.typing import Array
 
 _MOST_STATES = 12  # of each chain
 _MOST_COLUMNS = 4  # of what a state shows
+_MOST_POINTS = 20_000  # of a sequence that shares are taken of
 
 
-def about_states(estimator: Any) -> list[dict[str, Any]]:
-    """Return what is known of each state, or of each mode of linear dynamics, as plain values."""
+def about_states(estimator: Any, sequences: Sequence[Array]) -> list[dict[str, Any]]:
+    """Return what is known of each state, or of each mode of linear dynamics, as plain values.
+
+    Shares are those of some sequences, of each of which the beginning is looked at.
+    """
     if not has_chains(estimator):
         return [
             {
@@ -35,7 +40,7 @@ def about_states(estimator: Any) -> list[dict[str, Any]]:
             "duration": float(chain.durations[k]),
             "shows": _shown(chain, k, names),
         }
-        for chain in chains_of(estimator)
+        for chain in measured_chains(estimator, [rows[:_MOST_POINTS] for rows in sequences])
         for k in range(len(chain.numbers))
     ]
 
@@ -57,7 +62,7 @@ def _shown(chain: Chain, k: int, names: Sequence[str]) -> str:
     row = chain.rows[k]
     if chain.spreads is None and not chain.name:
         first = np.argsort(-row, kind="stable")[:_MOST_COLUMNS]
-        return ", ".join(f"{'space' if names[v] == ' ' else names[v]} {row[v]:.0%}" for v in first)
+        return ", ".join(f"{in_words(names[v])} {row[v]:.0%}" for v in first)
     spreads = [""] * len(row) if chain.spreads is None else [f" ± {spread:.3g}" for spread in chain.spreads[k]]
     shown = [f"{names[v]} {row[v]:.4g}{spreads[v]}" for v in range(min(len(row), _MOST_COLUMNS))]
     return ", ".join(shown) + (", ..." if len(row) > len(shown) else "")

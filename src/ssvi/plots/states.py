@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ssvi.plots.panels import COLOURS, INK, SOFT, name_lines, panels, plain, require_matplotlib
-from ssvi.report.chains import Chain, chains_of, has_chains, names_of_columns
+from ssvi.report.chains import Chain, chains_of, has_chains, in_words, names_of_columns
 from ssvi.typing import Array
 
 _COLUMNS = 6  # that are drawn by default
@@ -141,7 +141,7 @@ def _draw_probabilities(own: Chain, names: Sequence[str], axes: Any) -> Any:
     grid = panels(axes, 1, 1, (0.28 * len(first) + 1.6, 0.32 * len(own.numbers) + 1.2))
     panel = grid.axes[0]
     panel.imshow(np.sqrt(own.rows[:, first]), cmap="Blues", vmin=0.0, aspect="auto")
-    shown = ["space" if names[v] == " " else names[v] for v in first]
+    shown = [in_words(names[v]) for v in first]
     tall = max(len(name) for name in shown) > 2
     panel.set_xticks(np.arange(len(first)), shown, parse_math=False, rotation=90 if tall else 0)
     name_lines(panel, np.arange(len(own.numbers)), [f"state {number}" for number in own.numbers])

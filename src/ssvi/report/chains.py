@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ class Chain:
     labels : K str
         What each is about, in a few words; empty where there is nothing short to say.
     shares : (K,)
-        How much of the time each has.
+        How much of the time each has: of some data (`measured`), else in the long run.
     starts : (K,)
         How probable each is at the first time point.
     transitions : (K, K)
@@ -65,6 +66,25 @@ class Chain:
         result: Array = np.divide(moves, total, out=np.zeros_like(moves), where=total > 0)
         return result
 
+    def measured(self, shares: Array) -> Chain:
+        """Return the chain with shares of all its states in some data, by their numbers in the model.
+
+        Where there is one chain only, the states with most of the time come first.
+        """
+        own = shares[self.numbers]
+        order = np.arange(len(own)) if self.name else np.argsort(-own, kind="stable")
+        return Chain(
+            self.name,
+            self.numbers[order],
+            tuple(self.labels[k] for k in order),
+            own[order],
+            self.starts[order],
+            self.transitions[np.ix_(order, order)],
+            self.rows[order],
+            None if self.unsure is None else self.unsure[order],
+            None if self.spreads is None else self.spreads[order],
+        )
+
     def order(self) -> list[int]:
         """Return the states in an order in which those that follow each other stand side by side."""
         flow = self.leaving + self.leaving.T
@@ -89,11 +109,39 @@ def chains_of(estimator: Any) -> list[Chain]:
     return [_only_chain(estimator)] if hasattr(estimator, "summarize_components") else _several_chains(estimator)
 
 
+def measured_chains(estimator: Any, sequences: Sequence[Array]) -> list[Chain]:
+    """Return the chains with the shares that states have of some sequences."""
+    chains = chains_of(estimator)
+    totals = sum(_probabilities(estimator, rows, len(chains)).sum(axis=0) for rows in sequences)
+    points = sum(len(rows) for rows in sequences)
+    return [chain.measured(np.asarray(totals)[m] / points) for m, chain in enumerate(chains)]
+
+
+def paths_of(estimator: Any, rows: Array, count: int) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return the most probable path of each of so many chains, and how probable its state is at each time point.
+
+    Both are time points x chains.
+    """
+    path = np.asarray(estimator.predict(rows)).reshape(len(rows), count)
+    sure = np.take_along_axis(_probabilities(estimator, rows, count), path[:, :, None], axis=2)[:, :, 0]
+    return path, sure
+
+
+def _probabilities(estimator: Any, rows: Array, count: int) -> Array:
+    """Return the probabilities of states, time points x chains x states."""
+    return np.asarray(estimator.predict_proba(rows)).reshape(len(rows), count, -1)
+
+
 def names_of_columns(estimator: Any) -> list[str]:
     """Return what the columns of a chain's rows are called: symbols, or columns of the data."""
     if getattr(estimator, "emission", None) == "categorical" or vocabulary_of(estimator) is not None:
         return list(column_names(estimator))
     return [f"column {name}" for name in column_names(estimator)]
+
+
+def in_words(symbol: str) -> str:
+    """Return what a symbol is called where its own form cannot be seen."""
+    return {" ": "space", "\t": "tab"}.get(symbol, symbol)
 
 
 def _only_chain(estimator: Any) -> Chain:
@@ -104,7 +152,7 @@ def _only_chain(estimator: Any) -> Chain:
         name="",
         numbers=used,
         labels=_labels(estimator, parts),
-        shares=parts.shares,
+        shares=long_run(estimator.transmat_)[used],
         starts=estimator.startprob_[used],
         transitions=estimator.transmat_[np.ix_(used, used)],
         rows=parts.rows,
@@ -169,7 +217,7 @@ def _labels(estimator: Any, parts: Components) -> tuple[str, ...]:
     known = getattr(estimator, "emission", None) == "categorical" or vocabulary_of(estimator) is not None
     if not known and not parts.given:
         return ("",) * len(parts.numbers)
-    found = parts.labels(list(column_names(estimator)))
+    found = parts.labels([in_words(name) for name in column_names(estimator)])
     # Directions of a few columns cannot tell many states apart: numbers behind them would be all that does.
     said = all(not label.endswith(f"({number})") for label, number in zip(found, parts.numbers, strict=True))
     return tuple(found) if said or not parts.are_means else tuple(parts.given) or ("",) * len(found)

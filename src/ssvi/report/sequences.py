@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ssvi
-from ssvi.report.chains import Chain, chains_of, has_chains, names_of_columns
+from ssvi.report.chains import Chain, chains_of, has_chains, measured_chains, names_of_columns, paths_of
 from ssvi.report.components import count_in_words
 from ssvi.report.dynamics import dynamics_of, states_over_time
 from ssvi.report.packing import all_rounded, pack, places, rounded
@@ -37,7 +37,8 @@ def gather_sequence_facts(
     title: str | None = None,
 ) -> dict[str, Any]:
     """Return all that the page shows, as plain values; the parameters are those of `write_report`."""
-    chains = chains_of(estimator) if has_chains(estimator) else []
+    shown = None if data is None else Shown.first(data, lengths, names, times)
+    chains = _chains(estimator, shown) if has_chains(estimator) else []
     facts = {
         "page": "sequences",
         "title": title or _TITLES.get(estimator.name, "Sequences"),
@@ -49,10 +50,11 @@ def gather_sequence_facts(
         "chains": [_chain(chain, names_of_columns(estimator)) for chain in chains],
         "dynamics": None if chains else dynamics_of(estimator),
     }
-    if data is None:
-        return facts
-    shown = Shown.first(data, lengths, names, times)
-    return facts | {"series": _series(estimator, shown, chains)}
+    return facts if shown is None else facts | {"series": _series(estimator, shown, chains)}
+
+
+def _chains(estimator: Any, shown: Shown | None) -> list[Chain]:
+    return chains_of(estimator) if shown is None else measured_chains(estimator, shown.values)
 
 
 _TITLES = {"hmm": "Hidden states", "fhmm": "Chains that add up", "lds": "Linear dynamics"}
@@ -144,10 +146,8 @@ def _numbers(said: dict[str, Any], width: int) -> list[Array]:
 
 
 def _paths(estimator: Any, rows: Array, chains: list[Chain], width: int) -> dict[str, Any]:
-    """Return the most probable path of each chain, by places among the states that are shown, and how sure it is."""
-    path = np.asarray(estimator.predict(rows)).reshape(len(rows), len(chains))
-    shares = np.asarray(estimator.predict_proba(rows)).reshape(len(rows), len(chains), -1)
-    sure = np.take_along_axis(shares, path[:, :, None], axis=2)[:, :, 0]
+    """Return the most probable path of each chain and how sure it is, and what chains that add up add up to."""
+    path, sure = paths_of(estimator, rows, len(chains))
     found: dict[str, Any] = {"path": path, "sure": sure}
     if hasattr(estimator, "levels_"):
         levels = estimator.levels_

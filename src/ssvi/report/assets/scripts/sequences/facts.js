@@ -1,6 +1,7 @@
 // The facts about chains and their states, as the page's parts ask for them.
 
 const chains = data.chains;
+const series = data.series;
 state.chain = 0;
 for (const chain of chains) {
   const values = unpack(chain.transitions);

@@ -230,18 +230,27 @@ function paintScales(context) {
   if (chains.length > 1) chains.forEach((chain, m) => context.fillText(chain.name, frame.left - 6, bandTop(m) + frame.band / 2));
 }
 
+// Times that are numbers and go on evenly are a scale of their own; other names of times stand at round places, and
+// without any, time points are counted from 1. Returns the scale, its beginning, and what a place is called.
+function timeScale(one) {
+  if (!one.times) return [one.stretch, 1, (_, value) => value.toLocaleString("en")];
+  const times = one.times.map(Number);
+  const step = (times[times.length - 1] - times[0]) / Math.max(times.length - 1, 1);
+  const isEven = step > 0 && times.every((time, i) => Math.abs(time - times[0] - i * step) < step);
+  return isEven ? [step, times[0], (_, value) => figure(value)] : [1, 0, (place) => one.times[place]];
+}
+
 function paintTimes(context, one) {
   const y = frame.height - frame.axis / 2 + 2;
   context.font = `11px ${style("--letters")}`;
   context.fillStyle = style("--soft");
-  // Round places where there are names of times, else round numbers of time points, counted from 1.
-  const [scale, shift] = one.times ? [1, 0] : [one.stretch, 1];
-  const name = (place) => (one.times ? one.times[place] : Math.round(place * scale + shift).toLocaleString("en"));
+  const [scale, shift, name] = timeScale(one);
   let free = -Infinity;
   for (const value of roundNumbers(look.from * scale + shift, look.to * scale + shift, Math.max(2, inner() / 110))) {
-    const place = one.times ? Math.round(value) : (value - shift) / scale;
+    const exact = (value - shift) / scale;
+    const place = one.times && scale === 1 ? Math.round(exact) : exact;
     if (place < look.from || place < 0 || place >= Math.min(look.to, one.places)) continue;
-    const text = name(place);
+    const text = name(place, value);
     const wide = context.measureText(text).width;
     const x = clamp(xOf(place), frame.left + wide / 2, frame.width - wide / 2 - 1);
     if (x - wide / 2 < free + 10) continue;

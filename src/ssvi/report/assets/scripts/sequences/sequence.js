@@ -1,6 +1,5 @@
 // One sequence at a time, unpacked when it is looked at.
 
-const series = data.series;
 const look = { at: 0, from: 0, to: 1, cursor: null };
 
 const readSequence = (packed) => {

@@ -45,7 +45,7 @@ function writeCard(chain, m, k) {
   const one = chain.states[k];
   const item = make("li", undefined, { class: "card", ...own(k), "data-state": `${m}-${k}` });
   item.append(button(capital(stateTitle(chain, k)), () => choose(k, m), { "aria-pressed": "false" }));
-  item.append(make("p", `${percent(one.share)} of the time${data.adds ? " in the long run" : ""}, lasts ${inPoints(one.duration)}, begins a sequence with ${percent(one.start)}`));
+  item.append(make("p", `${percent(one.share)} of the time${series ? "" : " in the long run"}, lasts ${inPoints(one.duration)}, begins a sequence with ${percent(one.start)}`));
   const table = make("table");
   table.append(make("caption", `What ${stateName(chain, k)} ${data.adds ? "adds" : "shows"}`, { class: "unseen" }));
   for (const row of one.rows) {

@@ -127,10 +127,17 @@ function writeKey() {
   if (first.ahead) key.append(entry("forecast", "var(--branch-2)", "line"));
 }
 
+// How a sequence of symbols begins.
+function beginning(one) {
+  if (!series.symbols || !one.values) return "";
+  const symbols = Array.from(unpack(one.values[0]).slice(0, 24), (level) => (level ? data.columns[level - 1] : "?"));
+  return `: ${symbols.join(symbols.every((symbol) => symbol.length === 1) ? "" : " ")}`;
+}
+
 function makeSeries() {
   find("series").hidden = false;
   find("sequence-pick").hidden = series.sequences.length < 2;
-  series.sequences.forEach((one, n) => find("sequence").append(make("option", one.name, { value: n })));
+  series.sequences.forEach((one, n) => find("sequence").append(make("option", one.name + beginning(one), { value: n })));
   find("sequence").addEventListener("change", () => openSequence(Number(find("sequence").value)));
   find("zoom-in").addEventListener("click", () => zoom(0.5));
   find("zoom-out").addEventListener("click", () => zoom(2));
