@@ -35,7 +35,12 @@ def _fit(self):
     self.scores_ = [(0.5, -3.0), (1.0, -2.5), (1.5, -2.4), (2.0, -2.38)]
 
 
-class MadeStates(ComponentsMixin):
+class _Fitted:
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+class MadeStates(_Fitted, ComponentsMixin):
     """A hidden Markov model: states with means of two columns, the first of which tells them apart."""
 
     name, emission, covariance_type = "hmm", "gaussian", "diag"
@@ -99,11 +104,11 @@ class MadeSymbols(MadeStates):
         return np.array([rng.choice(17, p=self.means_[k]) for k in path], dtype=float)[:, None], np.array(lengths)
 
 
-class MadeChains:
+class MadeChains(_Fitted):
     """A factorial model of two chains."""
 
     name, emission = "fhmm", "gaussian"
-    n_components, n_features_in_, vocabulary_ = 2, 1, ("meter",)
+    n_components, n_states, n_features_in_, vocabulary_ = 2, 2, 1, ("meter",)
 
     def __init__(self):
         _fit(self)

@@ -16,7 +16,8 @@ from ssvi.cli.summary import score_line, trend
 from ssvi.data.readers.sequences import SequenceData, read_sequences
 from ssvi.estimators.sequences import SequenceEstimator, check_lengths
 from ssvi.files.models import column_names
-from ssvi.report.components import component_counts, count_in_words
+from ssvi.report.components import component_counts
+from ssvi.report.sequences import states_in_words
 from ssvi.report.series import Shown
 
 _FEWEST_SEQUENCES = 20  # of which some are set aside; of fewer, the end of the longest is
@@ -45,7 +46,9 @@ def read(reading: Reading, estimator: Any, *, quiet: bool = True) -> SequenceDat
     )
     say_notes(found.notes, quiet=quiet)
     check_lengths(Sequences.from_lengths(found.values, found.lengths))
-    if found.symbols is not None and "emission" not in estimator.get_params():
+    fitted = estimator.__sklearn_is_fitted__()
+    wants_numbers = not hasattr(estimator, "symbols_") if fitted else "emission" not in estimator.get_params()
+    if found.symbols is not None and wants_numbers:
         raise ValueError(f"{reading.where} is text, and {estimator.name} wants numbers: give it a table or arrays.")
     return found
 
@@ -135,10 +138,10 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     missing = f", {facts['missing']:,} values missing" if facts["missing"] else ""
     plural = "" if facts["sequences"] == 1 else "s"
     return [
-        f"{facts['output']}: {facts['model']}{count_in_words(estimator).replace('components', 'states')}, fitted to "
+        f"{facts['output']}: {facts['model']}{states_in_words(estimator)}, fitted to "
         f"{facts['time_points']:,} time points x {facts['columns']:,} in {facts['sequences']:,} sequence{plural}"
         f"{missing}, {facts['steps']} steps, {facts['seconds']:.1f} s{scored}",
         *(f"  {line}" for line in states_in_lines(facts["states"])),
-        f"  score: {score_line(facts['trend'], 'time points')}" + (", converged" if facts["converged"] else ""),
+        f"  score: {score_line(facts['trend'], 'time points')}",
         f"  next: {'; '.join(facts['next'])}",
     ]

@@ -52,7 +52,7 @@ def states_in_lines(states: Sequence[dict[str, Any]]) -> list[str]:
     lines = []
     for one in states[:_MOST_STATES]:
         name = f"{one['chain']}, state {one['state']}" if one["chain"] else f"state {one['state']}"
-        lines.append(f"{name}: {one['share']:.0%} of the time, lasts {one['duration']:.3g}; {one['shows']}")
+        lines.append(f"{name}: {one['share']:.0%} of the time, lasts {one['duration']:.3g} time points; {one['shows']}")
     left = len(states) - len(lines)
     return lines + ([f"and {left} more states, which the report has"] if left else [])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ssvi.plots.choice import require_fitted
 from ssvi.plots.panels import COLOURS, INK, SOFT, name_lines, panels, plain, require_matplotlib
 from ssvi.report.chains import Chain, chains_of, has_chains, in_words, names_of_columns
 from ssvi.typing import Array
@@ -122,6 +123,7 @@ def chain_of(estimator: Any, chain: int, plot: str) -> Chain:
     if isinstance(estimator, type) or not has_chains(estimator):
         kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise TypeError(f"{plot} draws fitted models with hidden states, and {kind} is none.")
+    require_fitted(estimator, plot)
     found = chains_of(estimator)
     if chain not in range(len(found)):
         raise ValueError(f"chain must be from 0 to {len(found) - 1}, not {chain!r}.")
@@ -142,7 +144,7 @@ def _draw_probabilities(own: Chain, names: Sequence[str], axes: Any) -> Any:
     panel = grid.axes[0]
     panel.imshow(np.sqrt(own.rows[:, first]), cmap="Blues", vmin=0.0, aspect="auto")
     shown = [in_words(names[v]) for v in first]
-    tall = max(len(name) for name in shown) > 2
+    tall = sum(len(name) > 2 for name in shown) > 1
     panel.set_xticks(np.arange(len(first)), shown, parse_math=False, rotation=90 if tall else 0)
     name_lines(panel, np.arange(len(own.numbers)), [f"state {number}" for number in own.numbers])
     plain(panel)
@@ -175,6 +177,7 @@ def _draw_bands(panel: Any, when: Any, path: Array, chains: list[Chain]) -> None
     for m, chain in enumerate(chains):
         _shade(panel, when, path[:, m], chain, 0.9, 1.0 - (m + 0.9) / count, 1.0 - (m + 0.1) / count)
     panel.set_ylim(0.0, 1.0)
+    panel.set_box_aspect(0.05 * count)
     name_lines(panel, [1.0 - (m + 0.5) / count for m in range(count)], [chain.name or "state" for chain in chains])
     plain(panel)
     most = max(chains, key=lambda chain: len(chain.numbers))

@@ -67,12 +67,15 @@ def _draw_graph(own: Chain, ax: Any) -> Any:
     angles = np.pi / 2 - 2 * np.pi * np.argsort(own.order()) / count
     points = np.stack([np.cos(angles - (np.pi / 2 if count == 2 else 0)), np.sin(angles) * (count > 2)], axis=1)
     room = 0.55 * (np.sin(np.pi / count) if count > 2 else 0.6)
-    radii = min(room, 0.24) * (0.6 + 0.4 * np.sqrt(own.shares / own.shares.max()))
-    for i, j in reversed(_arrows(own)):
-        _draw_arrow(ax, points[i], points[j], radii[i], radii[j], own.transitions[i, j], state_colour(i, count))
+    radii = min(room, 0.2) * (0.6 + 0.4 * np.sqrt(own.shares / own.shares.max()))
+    arrows = _arrows(own)
+    largest = max((own.transitions[i, j] for i, j in arrows), default=1.0)
+    for i, j in reversed(arrows):
+        p, colour = own.transitions[i, j], state_colour(i, count)
+        _draw_arrow(ax, points[i], points[j], radii[i], radii[j], p, p / largest, colour)
     for k in range(count):
         _draw_state(ax, points[k], radii[k], own, k)
-    ax.set_xlim(-1.5, 1.5)
+    ax.set_xlim(-1.7, 1.7)
     ax.set_ylim((-0.8, 0.8) if count == 2 else (-1.5, 1.5))
     ax.set_aspect("equal")
     ax.set_axis_off()
@@ -89,18 +92,19 @@ def _arrows(own: Chain) -> list[tuple[int, int]]:
                     any(i == k for i, _ in first)]  # fmt: skip
 
 
-def _draw_arrow(ax: Any, a: Any, b: Any, from_radius: float, to_radius: float, p: float, colour: Any) -> None:
+def _draw_arrow(
+    ax: Any, a: Any, b: Any, from_radius: float, to_radius: float, p: float, share: float, colour: Any
+) -> None:
     from matplotlib.patches import FancyArrowPatch
 
     along = (b - a) / np.linalg.norm(b - a)
     side = np.array([along[1], -along[0]])
     start, end = a + along * (from_radius + 0.03), b - along * (to_radius + 0.05)
-    width = 0.7 + 4.0 * p
-    ax.add_patch(FancyArrowPatch(
-        start, end, connectionstyle="arc3,rad=0.22", arrowstyle="-|>", mutation_scale=8 + 4 * p, linewidth=width,
-        color=colour, alpha=0.75,
-    ))  # fmt: skip
-    middle = 0.5 * (start + end) + side * 0.11 * np.linalg.norm(end - start)
+    arrow = FancyArrowPatch(start, end, connectionstyle="arc3,rad=0.22", arrowstyle="-|>", color=colour, alpha=0.75)
+    arrow.set_linewidth(0.6 + 3.5 * share)
+    arrow.set_mutation_scale(8.0 + 4.0 * share)
+    ax.add_patch(arrow)
+    middle = 0.5 * (start + end) + side * (0.11 * np.linalg.norm(end - start) + 0.06)
     ax.annotate(f"{100 * p:.2g}%", middle, fontsize=7, ha="center", va="center", color=INK,
                 bbox=_BEHIND)  # fmt: skip
 
@@ -113,5 +117,5 @@ def _draw_state(ax: Any, point: Any, radius: float, own: Chain, k: int) -> None:
     ax.add_patch(Circle(point, radius, facecolor=colour, alpha=0.3, zorder=4))
     ax.text(*point, str(own.numbers[k]), ha="center", va="center", fontsize=9, fontweight="bold", color=INK, zorder=5)
     out = point / max(float(np.linalg.norm(point)), 1e-9)
-    ax.text(*(point + out * (radius + 0.16)), f"stays {own.transitions[k, k]:.0%}", ha="center", va="center",
+    ax.text(*(point + out * (radius + 0.14 + 0.18 * abs(out[0]))), f"stays {own.transitions[k, k]:.0%}", ha="center", va="center",
             fontsize=7, color=SOFT, zorder=5)  # fmt: skip

@@ -201,15 +201,23 @@ def _times(times: Sequence[str] | None, length: int, most: int) -> list[str] | N
     return None if times is None else [str(time) for time in times[:: stretch_of(length, most)]]
 
 
+def states_in_words(estimator: Any) -> str:
+    """Return how many states a model of sequences has, after a comma."""
+    if hasattr(estimator, "n_states"):
+        return f", {estimator.n_components} chains of {estimator.n_states} states"
+    if hasattr(estimator, "summarize_components"):
+        return count_in_words(estimator).replace("components", "states")
+    return f", {estimator.n_components} state{'s'[: estimator.n_components > 1]}"
+
+
 def _facts(estimator: Any) -> list[list[str]]:
     """Return lines about the fit."""
     seconds = sum(step.seconds for step in estimator.history_)
     kinds = {"hmm": "hidden Markov model", "fhmm": "factorial HMM", "lds": "linear dynamical system"}
-    states = count_in_words(estimator).replace("components", "states")
     points = round(estimator._n_distinct * estimator._group_length)
     emission = f", {estimator.emission} emissions" if hasattr(estimator, "emission") else ""
     return [
-        ["model", kinds.get(estimator.name, estimator.name) + states + emission],
+        ["model", kinds.get(estimator.name, estimator.name) + states_in_words(estimator) + emission],
         ["data", f"{points:,} time points, {estimator.n_features_in_:,} column{'s'[: estimator.n_features_in_ > 1]}"],
         ["fit", f"{estimator.n_batch_iter_:,} steps, {seconds:.1f} s, seed {estimator.random_state_}"],
         ["made by", f"ssvi {ssvi.__version__}"],
