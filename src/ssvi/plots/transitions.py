@@ -117,5 +117,6 @@ def _draw_state(ax: Any, point: Any, radius: float, own: Chain, k: int) -> None:
     ax.add_patch(Circle(point, radius, facecolor=colour, alpha=0.3, zorder=4))
     ax.text(*point, str(own.numbers[k]), ha="center", va="center", fontsize=9, fontweight="bold", color=INK, zorder=5)
     out = point / max(float(np.linalg.norm(point)), 1e-9)
-    ax.text(*(point + out * (radius + 0.14 + 0.18 * abs(out[0]))), f"stays {own.transitions[k, k]:.0%}", ha="center", va="center",
-            fontsize=7, color=SOFT, zorder=5)  # fmt: skip
+    beside = point + out * (radius + 0.14 + 0.18 * abs(out[0]))
+    stays = f"stays {own.transitions[k, k]:.0%}"
+    ax.text(*beside, stays, ha="center", va="center", fontsize=7, color=SOFT, zorder=5)

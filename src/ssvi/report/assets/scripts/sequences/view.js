@@ -38,7 +38,7 @@ function writeSeriesNote(one) {
   const texts = [];
   if (one.stretch > 1) texts.push(`${one.name} has ${plural(one.length, "time point")}, and each place here stands for ${one.stretch} of them: ${series.symbols ? "symbols are not shown" : "strokes reach from the least to the largest value"}${one.fitted ? ", lines are means" : ""}${chains.length ? ", and colours are the commonest state" : ""}.`);
   if (series.symbols && one.stretch === 1) texts.push("Symbols are written where there is room for them.");
-  if (!series.symbols) texts.push("Gaps are values that are missing.");
+  if (one.values && one.values.some((column) => column.includes(0))) texts.push("Gaps are values that are missing.");
   if (chains.length) texts.push("Bands are the most probable path; the paler, the less sure.");
   if (one.ahead) texts.push(`Shades reach over ${100 * data.dynamics.level}% of what is expected: of the series without noise, and of what may be seen next.`);
   if (series.columns_left_out) texts.push(`${plural(series.columns_left_out, "further column")} ${series.columns_left_out === 1 ? "is" : "are"} not shown.`);
