@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from tests.report.made_sequences import MadeChains, MadeDynamics, MadeStates, MadeSymbols, sticky, walk
+from tests.report.made_sequences import MadeChains, MadeDynamics, MadeStates, MadeSymbols, sticky
 
 from ssvi import FactorialHMM, HiddenMarkovModel, LinearDynamicalSystem
-from ssvi.report.chains import chains_of, long_run
+from ssvi.report.chains import chains_of, long_run, measured_chains
 from ssvi.report.dynamics import modes
 from ssvi.report.packing import unpack
 from ssvi.report.page import render
@@ -25,14 +25,26 @@ DATA = {
 }
 
 
-def test_durations_and_shares_are_those_of_walks():
-    """Simulated for 40,000 steps: standard errors are below 0.01 of a share and 3% of a duration."""
+def test_durations_are_means_of_how_long_states_stay_and_shares_what_remains_in_the_end():
     chain = chains_of(MadeStates(3))[0]
-    path = walk(chain.transitions, 40_000, 5)
-    assert long_run(chain.transitions) == pytest.approx(np.bincount(path) / len(path), abs=0.04)
-    ends = np.flatnonzero(np.diff(path))
-    lengths, states = np.diff(ends), path[ends[1:]]
-    assert chain.durations == pytest.approx([lengths[states == k].mean() for k in range(3)], rel=0.12)
+    times = np.arange(1, 2_000)
+    for k, stays in enumerate(np.diagonal(chain.transitions)):
+        assert chain.durations[k] == pytest.approx((times * stays ** (times - 1) * (1 - stays)).sum())
+    for row in np.linalg.matrix_power(chain.transitions, 2_000):
+        assert long_run(chain.transitions) == pytest.approx(row)
+
+
+def test_measured_shares_put_the_states_in_order():
+    model = MadeStates(3)
+    rows, _ = model.sequences()
+    before, after = chains_of(model)[0], measured_chains(model, [rows[:50], rows[50:]])[0]
+    shares = model.predict_proba(rows).mean(axis=0)
+    assert after.shares == pytest.approx(np.sort(shares)[::-1])
+    for place, number in enumerate(after.numbers):
+        old = before.numbers.tolist().index(number)
+        assert after.shares[place] == pytest.approx(shares[number])
+        assert after.rows[place] == pytest.approx(before.rows[old])
+        assert after.transitions[place, place] == before.transitions[old, old]
 
 
 def test_states_that_follow_each_other_stand_side_by_side():
@@ -129,11 +141,11 @@ def test_a_page_without_data(make):
 
 def test_a_page_of_much_data_stays_below_a_megabyte():
     model = MadeStates(8, 6)
-    rows = np.random.default_rng(0).normal(size=(300_000, 6))
-    facts = gather_sequence_facts(model, data=rows, lengths=[10_000] * 30)
+    rows = np.random.default_rng(0).normal(size=(90_000, 6))
+    facts = gather_sequence_facts(model, data=rows, lengths=[3_000] * 30)
     assert len(render(facts)) < 1_000_000
     assert facts["series"]["left_out"] == 6
-    many = gather_sequence_facts(MadeStates(150), data=rows[:50_000, :2])
+    many = gather_sequence_facts(MadeStates(150), data=rows[:8_000, :2])
     assert len(render(many)) < 1_000_000
     assert many["chains"][0]["left_out"] == 50
     assert json.dumps(many, allow_nan=False)

@@ -64,7 +64,7 @@ def plot_paths(
     estimator: Any,
     X: Any,
     *,
-    times: Sequence[Any] | None = None,
+    times: Any = None,
     names: Sequence[str] | None = None,
     axes: Any = None,
 ) -> Any:

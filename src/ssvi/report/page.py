@@ -36,7 +36,7 @@ def write_report(
     data: Any = None,
     lengths: Any = None,
     names: Sequence[str] | None = None,
-    times: Sequence[str] | None = None,
+    times: Sequence[Any] | None = None,
     titles: Sequence[str] | None = None,
     dates: Sequence[Any] | None = None,
     groups: Sequence[str] | None = None,
@@ -59,7 +59,7 @@ def write_report(
         For a model of sequences: how many time points each has.
     names : sequence of str, optional
         The documents' ids, or what sequences are called.
-    times : sequence of str, optional
+    times : sequence of str or numbers, optional
         For a model of sequences: when each time point was.
     titles : sequence of str, optional
         Their titles, which are shown before the ids.

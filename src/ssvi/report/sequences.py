@@ -33,7 +33,7 @@ def gather_sequence_facts(
     data: Any = None,
     lengths: Any = None,
     names: Sequence[str] | None = None,
-    times: Sequence[str] | None = None,
+    times: Sequence[Any] | None = None,
     title: str | None = None,
 ) -> dict[str, Any]:
     """Return all that the page shows, as plain values; the parameters are those of `write_report`."""
@@ -196,7 +196,7 @@ def _packed_paths(said: dict[str, Any], stretch: int, chains: list[Chain]) -> tu
     return paths, sure
 
 
-def _times(times: Sequence[str] | None, length: int, most: int) -> list[str] | None:
+def _times(times: Sequence[Any] | None, length: int, most: int) -> list[str] | None:
     """Return when each place begins."""
     return None if times is None else [str(time) for time in times[:: stretch_of(length, most)]]
 

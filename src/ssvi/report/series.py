@@ -39,11 +39,11 @@ class Shown:
 
     values: list[Array]
     names: list[str]
-    times: list[Sequence[str] | None]
+    times: list[Sequence[Any] | None]
     left_out: int
 
     @classmethod
-    def first(cls, data: Any, lengths: Any, names: Sequence[str] | None, times: Sequence[str] | None) -> Shown:
+    def first(cls, data: Any, lengths: Any, names: Sequence[str] | None, times: Sequence[Any] | None) -> Shown:
         """Take the first sequences of rows in sequences of some lengths."""
         rows = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=float)
         rows = rows[:, None] if rows.ndim == 1 else rows
