@@ -159,7 +159,7 @@ def facts_of(estimator: Any) -> dict[str, Any]:
 
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != "callbacks"}
     return {
-        "documents": int(estimator._n_distinct),
+        **_size(estimator),
         "columns": int(estimator.n_features_in_),
         **component_counts(estimator),
         "held_out_score": plain(estimator.scores_[-1][1]) if getattr(estimator, "scores_", []) else None,
@@ -169,6 +169,12 @@ def facts_of(estimator: Any) -> dict[str, Any]:
         "text": getattr(estimator, "text_options_", None),
         "parameters": {name: plain(value) for name, value in parameters.items()},
     }
+
+
+def _size(estimator: Any) -> dict[str, int]:
+    """Return how much data a fit has seen: documents, or the time points of sequences, which a fit may cut."""
+    count, length = int(estimator._n_distinct), getattr(estimator, "_group_length", None)
+    return {"documents": count} if length is None else {"time_points": round(count * length)}
 
 
 def plain(value: Any) -> Any:

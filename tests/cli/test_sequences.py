@@ -8,6 +8,7 @@ from tests.cli.helpers import run
 
 import ssvi
 from ssvi.cli import InterruptedCommand
+from ssvi.data.readers.sequences import read_sequences
 
 FAST = ["--passes", 5, "--jobs", 1, "--set", "n_init=1"]
 
@@ -41,7 +42,37 @@ def test_from_a_table_to_states(table, tmp_path):
     assert lines[151].startswith("2,1,")
     by_name = run("score", model, table, "--group-column", "series", "--json")
     assert json.loads(by_name.stdout)["sequences"] == 3
-    assert run("info", model).exit_code == 0
+    assert "time_points: 428" in run("info", model).stdout
+    page = tmp_path / "page.html"
+    assert run("report", model, "--corpus", table, "-o", page).exit_code == 0
+    assert '"name":"b","length":150' in page.read_text()
+
+
+def test_times_and_row_numbers_are_not_fitted(tmp_path):
+    path = tmp_path / "flow.csv"
+    path.write_text("rownames,year,flow,row\n" + "".join(f"{t + 1},{1871 + t},{t % 7},{t * t}\n" for t in range(40)))
+    result = run("fit", "hmm", path, "-k", 2, "-o", tmp_path / "m.ssvi", *FAST)
+    assert "the column 'year' says when a time point was, and is not fitted" in result.stderr
+    assert "the column 'rownames' counts the rows, and is left out" in result.stderr
+    assert list(ssvi.load(tmp_path / "m.ssvi").vocabulary_) == ["flow", "row"]
+    found = read_sequences(path, time_column="flow")
+    assert found.columns == ("year", "row")
+    assert found.times[:3] == ("0", "1", "2")
+    path.write_text("id,time,x\nb,3,1\na,1,2\nb,4,3\n")
+    found = read_sequences(path)
+    assert (found.names, found.times, found.values.ravel().tolist()) == (("b", "a"), ("3", "4", "1"), [1.0, 3.0, 2.0])
+
+
+def test_fits_say_what_they_found_and_what_to_type_next(table, tmp_path):
+    model = tmp_path / "m.ssvi"
+    said = run("fit", "fhmm", table, "-k", 2, "-o", model, *FAST).stdout
+    assert "fhmm, 2 chains of 2 states, fitted to" in said
+    assert "  chain 1, state 0: " in said
+    assert f"next: ssvi report {model} --corpus {table} --output {tmp_path / 'm.html'}" in said
+    said = run("fit", "lds", table, "-k", 1, "-o", model, "--passes", 5, "--jobs", 1).stdout
+    assert "lds, 1 state, fitted to" in said
+    assert "  mode 1: halves in " in said
+    assert run("report", model, "--corpus", table, "-o", tmp_path / "m.html").exit_code == 0
 
 
 def test_arrays_with_lengths_and_a_parquet_file_say_the_same(table, tmp_path):

@@ -15,11 +15,14 @@ from PIL import Image, ImageFilter
 from tests.browser import DESKTOP, PHONE
 from tests.report.conftest import settle
 from tests.report.made import Made, MadeImages, MadeMeans, MadeSpectra, documents_of
+from tests.report.made_sequences import MadeChains, MadeDynamics, MadeStates, MadeSymbols
+from tests.report.test_sequence_page import page_of
 
 SCREENS = Path(__file__).parent / "screens"
 REMAKE = os.environ.get("SSVI_REMAKE_SCREENS") == "1"
 SMALLER = 5
 MEAN_ALLOWED = 4.0  # of 255, over all pixels and colours: a page of another theme is 200 away, one without its map 8
+LINES_ALLOWED = 1.2  # of a drawing of lines alone: without them it is 2.3 away, with letters of another font 0.7
 PARTS_ALLOWED = 0.015  # of the pixels may be further off than
 FAR = 40.0
 
@@ -34,7 +37,7 @@ def _small(image):
     return image.resize((image.width // SMALLER, image.height // SMALLER), Image.Resampling.BOX)
 
 
-def _compare(image, name):
+def _compare(image, name, mean_allowed=MEAN_ALLOWED):
     """Compare with the stored picture of this name."""
     path = SCREENS / f"{name}.png"
     small = _small(image)
@@ -46,7 +49,7 @@ def _compare(image, name):
     assert stored.size == small.size
     one, other = (np.asarray(own.filter(ImageFilter.GaussianBlur(1.5)), dtype=float) for own in (small, stored))
     apart = np.abs(one - other)
-    assert apart.mean() < MEAN_ALLOWED, name
+    assert apart.mean() < mean_allowed, name
     assert (apart.max(axis=2) > FAR).mean() < PARTS_ALLOWED, name
 
 
@@ -250,3 +253,46 @@ def test_dark_follows_the_system_while_the_page_is_open(open_page, topics):
     page.mouse.move(2, 2)
     page.evaluate("document.activeElement.blur()")
     _compare(_taken(page), "likeness-light")
+
+
+TALL, TALL_PHONE = {"viewport": {"width": 1280, "height": 1500}}, {**PHONE, "viewport": {"width": 360, "height": 1800}}
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "options"),
+    [
+        ("states-light", lambda: MadeStates(3), TALL),
+        ("states-dark", lambda: MadeStates(20), {**TALL, "color_scheme": "dark"}),
+        ("states-phone", lambda: MadeStates(2, 1), TALL_PHONE),
+        ("symbols", MadeSymbols, TALL),
+        ("chains", MadeChains, TALL),
+        ("dynamics", MadeDynamics, {**TALL, "color_scheme": "dark"}),
+    ],
+)
+def test_pages_of_sequences(open_page, name, make, options):
+    page = open_page(page_of(make()), **options)
+    if name == "states-dark":  # whose states fill a screen
+        page.locator("#transitions").scroll_into_view_if_needed()
+    _compare(_taken(page), name)
+
+
+def _graph(page):
+    """Return what is painted of a graph of five states, with all of its moves."""
+    page.locator("#lines").fill(page.locator("#lines").get_attribute("max"))
+    settle(page)
+    return Image.open(io.BytesIO(page.locator("#graph").screenshot())).convert("RGB")
+
+
+def test_a_graph(open_page):
+    _compare(_graph(open_page(page_of(MadeStates(5)))), "graph", LINES_ALLOWED)
+
+
+@pytest.mark.parametrize("fault", ["#time", ".edges", ".node"])
+def test_pictures_catch_a_broken_page_of_sequences(open_page, fault):
+    if REMAKE:
+        pytest.skip("pictures are being made")
+    page = open_page(page_of(MadeStates(3 if fault == "#time" else 5)), **TALL)
+    page.add_style_tag(content=f"{fault} {{ visibility: hidden; }}")
+    taken = (_taken(page), "states-light") if fault == "#time" else (_graph(page), "graph", LINES_ALLOWED)
+    with pytest.raises(AssertionError, match=taken[1]):
+        _compare(*taken)

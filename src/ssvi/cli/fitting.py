@@ -49,7 +49,7 @@ def fit_documents(
 
 def fit_sequences(estimator: Any, reading: Reading, held_out: float, training: Training) -> None:
     """Fit a model of sequences."""
-    data = sequences.read(reading, estimator)
+    data = sequences.read(reading, estimator, quiet=training.silent)
     if data.symbols is not None:
         estimator.set_params(emission="categorical", n_symbols=len(data.symbols))
     train, test = sequences.split_off(data, held_out, int(estimator.random_state))

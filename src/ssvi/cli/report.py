@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ssvi.batches.sources import Source
-from ssvi.cli import inputs
+from ssvi.cli import inputs, sequences
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Reading, how_to_read, reads
 from ssvi.cli.use import read_over
@@ -20,7 +20,8 @@ def report(
     reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path("report.html"),
     corpus: Annotated[
-        list[Path] | None, typer.Option(help="Documents to show for each topic or component; may be repeated.")
+        list[Path] | None,
+        typer.Option(help="Documents to show for each topic or component, or sequences to show; may be repeated."),
     ] = None,
     shape: Annotated[
         str | None, typer.Option(help="HEIGHTxWIDTH of rows that are images; not needed for squares.")
@@ -39,7 +40,11 @@ def report(
         raise ValueError(f"--output must end in .html, not {output.name!r}.")
     inputs.check_output(output, model, *(corpus or []))
     estimator, given = inputs.named(inputs.load_model(model), vocabulary), dict[str, Any]()
-    if corpus:
+    if corpus and sequences.is_for_sequences(estimator):
+        title = title or _name(corpus)
+        found = sequences.read(reading.at(corpus), estimator, quiet=quiet)
+        given = {"data": found.values, "lengths": found.lengths, "names": found.names, "times": found.times}
+    elif corpus:
         title = title or f"{estimator.nouns[0]} of {_name(corpus)}"
         reading = reading.at(corpus).over(estimator)
         documents = read_over(estimator, reading, quiet=quiet)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ssvi.batches import Sequences
-from ssvi.cli.reading import Reading
+from ssvi.cli.reading import Reading, say_notes
+from ssvi.cli.states import about_states, states_in_lines
+from ssvi.cli.summary import score_line, trend
 from ssvi.data.readers.sequences import SequenceData, read_sequences
-from ssvi.estimators.components import ComponentsMixin
 from ssvi.estimators.sequences import SequenceEstimator, check_lengths
 from ssvi.files.models import column_names
-from ssvi.report.components import component_counts, count_in_words
+from ssvi.report.components import component_counts
+from ssvi.report.sequences import states_in_words
+from ssvi.report.series import Shown
 
 _FEWEST_SEQUENCES = 20  # of which some are set aside; of fewer, the end of the longest is
 _FEWEST_POINTS = 100
@@ -25,19 +29,26 @@ def is_for_sequences(estimator: Any) -> bool:
     return isinstance(estimator, SequenceEstimator)
 
 
-def read(reading: Reading, estimator: Any) -> SequenceData:
-    """Read the sequences of a command; text makes emissions categorical, over the symbols that a fitted model has."""
+def read(reading: Reading, estimator: Any, *, quiet: bool = True) -> SequenceData:
+    """Read the sequences of a command; text makes emissions categorical, over the symbols that a fitted model has.
+
+    Unless it is to be quiet, what a person should know of the file is said.
+    """
     if len(reading.paths) != 1:
         raise ValueError("models of sequences read one file.")
     found = read_sequences(
         reading.paths[0],
         sequence_column=reading.columns.get("group_column"),
+        time_column=reading.columns.get("date_column"),
         delimiter=reading.columns.get("delimiter"),
         encoding=reading.encoding,
         symbols=getattr(estimator, "symbols_", None),
     )
+    say_notes(found.notes, quiet=quiet)
     check_lengths(Sequences.from_lengths(found.values, found.lengths))
-    if found.symbols is not None and "emission" not in estimator.get_params():
+    fitted = estimator.__sklearn_is_fitted__()
+    wants_numbers = not hasattr(estimator, "symbols_") if fitted else "emission" not in estimator.get_params()
+    if found.symbols is not None and wants_numbers:
         raise ValueError(f"{reading.where} is text, and {estimator.name} wants numbers: give it a table or arrays.")
     return found
 
@@ -91,15 +102,21 @@ def summarize(
         "held_out_score": score,
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
-        "next": _next_steps(estimator, output, reading.paths[0]),
+        "trend": trend([value for _, value in getattr(estimator, "scores_", [])], estimator.n_iter_),
+        "states": about_states(estimator, Shown.first(data.values, data.lengths, None, None).values),
+        "next": _next_steps(output, reading),
     }
 
 
-def _next_steps(estimator: Any, output: Path, source: Any) -> list[str]:
+def _next_steps(output: Path, reading: Reading) -> list[str]:
     """Return commands to go on with."""
-    if isinstance(estimator, ComponentsMixin):
-        return [f"ssvi topics {output}", f"ssvi report {output}", f"ssvi transform {output} {source} -o states.csv"]
-    return [f"ssvi transform {output} {source} --output states.csv"]
+    page = output.with_suffix(".html")
+    options = reading.options()
+    typed = [
+        ["ssvi", "report", str(output), "--corpus", str(reading.paths[0]), *options, "--output", str(page)],
+        ["ssvi", "transform", str(output), str(reading.paths[0]), *options, "--output", "states.csv"],
+    ]
+    return [shlex.join(parts) for parts in typed]
 
 
 def state_columns(estimator: Any, data: SequenceData) -> tuple[list[str], Any]:
@@ -121,9 +138,10 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     missing = f", {facts['missing']:,} values missing" if facts["missing"] else ""
     plural = "" if facts["sequences"] == 1 else "s"
     return [
-        f"{facts['output']}: {facts['model']}{count_in_words(estimator).replace('components', 'states')}, fitted to "
+        f"{facts['output']}: {facts['model']}{states_in_words(estimator)}, fitted to "
         f"{facts['time_points']:,} time points x {facts['columns']:,} in {facts['sequences']:,} sequence{plural}"
         f"{missing}, {facts['steps']} steps, {facts['seconds']:.1f} s{scored}",
-        *(["  the fit has converged"] if facts["converged"] else []),
+        *(f"  {line}" for line in states_in_lines(facts["states"])),
+        f"  score: {score_line(facts['trend'], 'time points')}",
         f"  next: {'; '.join(facts['next'])}",
     ]

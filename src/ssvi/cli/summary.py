@@ -160,7 +160,7 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     rest = {
         "read": _read_line(facts["read"]),
         "text": ", ".join(facts["read"]["cleaning"] or []),
-        "score": _score_line(facts["trend"]) + _convergence(facts, estimator),
+        "score": score_line(facts["trend"]) + _convergence(facts, estimator),
         estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
         "next": "; ".join(facts["next"]),
     }
@@ -183,9 +183,10 @@ def _read_line(read: dict[str, Any]) -> str:
     return f"{line}; {words['kept']:,} of {words['found']:,} words kept" + (f": {gone}" if gone else "")
 
 
-def _score_line(moved: dict[str, Any] | None) -> str:
+def score_line(moved: dict[str, Any] | None, rows: str = "documents") -> str:
+    """Return how held-out scores moved, in words."""
     if moved is None:
-        return "no documents were set aside to score by"
+        return f"no {rows} were set aside to score by"
     line = f"from {moved['first']:.4f} to {moved['last']:.4f}"
     more, gain = 2 * moved["passes"], moved.get("gain_of_as_many_passes") or 0.0
     return (

@@ -102,7 +102,10 @@ def predict(
 
     estimator = load(model)
     if getattr(estimator, "formula", None) is None:
-        raise ValueError(f"{model} is no regression by a formula, so that there is nothing to predict from a table.")
+        raise ValueError(
+            f"{model} is no regression by a formula, so that there is nothing to predict from a table; "
+            "`ssvi transform` applies other models."
+        )
     rows = read_table([table])
     if average:
         from ssvi.estimators.hierarchical.formulas import parse

@@ -95,7 +95,7 @@ def score(
 
 def _write_states(estimator: Any, reading: Reading, output: Path, *, quiet: bool) -> None:
     """Write each time point's sequence, most probable state and probabilities of states."""
-    data = sequences.read(reading, estimator)
+    data = sequences.read(reading, estimator, quiet=quiet)
     if hasattr(estimator, "summarize_components"):
         found = estimator.component_weights(data.values, data.lengths)
         columns = ["state", *(f"state_{k}" for k in range(found.shape[1]))]

@@ -75,9 +75,15 @@ def check_fitted(estimator: Any, plot: str) -> None:
     if not hasattr(estimator, "summarize_components"):
         hint = ": give its last step, model[-1]" if kind == "Pipeline" else ""
         raise TypeError(f"{plot} draws fitted estimators of ssvi, and this is of type {kind}{hint}.")
+    require_fitted(estimator, plot)
+
+
+def require_fitted(estimator: Any, plot: str) -> None:
+    """Raise one clear sentence if an estimator is not fitted yet."""
     if not estimator.__sklearn_is_fitted__():
         from sklearn.exceptions import NotFittedError
 
+        kind = type(estimator).__name__
         raise NotFittedError(f"{plot} draws fitted models, and this {kind} is not fitted yet: call its fit first.")
 
 

@@ -73,5 +73,5 @@ def plot_forecast(
             label=between,
         )
         panel.set_title(titles[column], fontsize=9)
-    grid.axes[0].legend(fontsize=7, frameon=False)
+    grid.axes[0].legend(fontsize=7, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     return grid.axes

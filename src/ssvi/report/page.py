@@ -13,12 +13,20 @@ from typing import Any
 from ssvi.files.atomic import write_atomically
 from ssvi.report.corpus import Beginnings
 from ssvi.report.facts import gather_facts
+from ssvi.report.sequences import gather_sequence_facts, is_for_sequences
 
 SCRIPTS = (
-    "base", "data", "figures", "room", "words", "topic", "corpus", "gestures", "map", "controls", "list", "tree",
-    "likeness", "time", "search", "download", "main",
+    "base", "tools", "saving", "fit", "data", "figures", "room", "words", "topic", "corpus", "gestures", "map",
+    "controls", "list", "tree", "likeness", "time", "search", "download", "main",
 )  # fmt: skip
-"""The page's scripts in the order in which they are joined: each uses those before it."""
+"""The scripts of a page about components in the order in which they are joined: each uses those before it."""
+
+SEQUENCE_SCRIPTS = (
+    "base", "tools", "saving", "fit", "room", "sequences/facts", "sequences/states", "sequences/graph",
+    "sequences/matrix", "sequences/sequence", "sequences/paint", "sequences/view", "sequences/dynamics",
+    "sequences/main",
+)  # fmt: skip
+"""Those of a page about a model of sequences."""
 
 
 def write_report(
@@ -26,7 +34,9 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     data: Any = None,
+    lengths: Any = None,
     names: Sequence[str] | None = None,
+    times: Sequence[Any] | None = None,
     titles: Sequence[str] | None = None,
     dates: Sequence[Any] | None = None,
     groups: Sequence[str] | None = None,
@@ -43,9 +53,14 @@ def write_report(
     path
         The .html file.
     data : matrix, optional
-        Documents of which some are to stand for each component; a factorisation also shows their activations.
+        Documents of which some are to stand for each component; a factorisation also shows their activations. For a
+        model of sequences, time points.
+    lengths : sequence of int, optional
+        For a model of sequences: how many time points each has.
     names : sequence of str, optional
-        Their ids.
+        The documents' ids, or what sequences are called.
+    times : sequence of str or numbers, optional
+        For a model of sequences: when each time point was.
     titles : sequence of str, optional
         Their titles, which are shown before the ids.
     dates : sequence, optional
@@ -60,18 +75,23 @@ def write_report(
         What the page is called.
 
     """
-    facts = gather_facts(
-        estimator, data=data, names=names, titles=titles, dates=dates, groups=groups, beginnings=beginnings,
-        shape=shape, title=title,
-    )  # fmt: skip
+    if is_for_sequences(estimator):
+        facts = gather_sequence_facts(estimator, data=data, lengths=lengths, names=names, times=times, title=title)
+    else:
+        facts = gather_facts(
+            estimator, data=data, names=names, titles=titles, dates=dates, groups=groups, beginnings=beginnings,
+            shape=shape, title=title,
+        )  # fmt: skip
     content = render(facts)
     write_atomically(Path(path), lambda file: file.write(content))
 
 
 def render(facts: dict[str, Any]) -> str:
     """Return the page as HTML."""
-    page, style = asset("page.html"), asset("base.css") + asset("style.css")
-    script = joined_scripts([asset(f"scripts/{name}.js") for name in SCRIPTS])
+    of_sequences = facts.get("page") == "sequences"
+    page = asset("sequences.html" if of_sequences else "page.html")
+    style = asset("base.css") + asset("sequences.css" if of_sequences else "style.css")
+    script = joined_scripts([asset(f"scripts/{name}.js") for name in (SEQUENCE_SCRIPTS if of_sequences else SCRIPTS)])
     # Inside a script element only "<" could end the text; JSON has another way to write it.
     data = json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return filled(page, {"title": as_text(facts["title"]), "style": style, "script": script, "data": data})

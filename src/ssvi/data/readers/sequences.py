@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from ssvi.typing import Array
 
 _MISSING = {"", "na", "nan", "null", "none", "?"}
 _USUAL = ("sequence", "group", "series", "id")
+_USUAL_TIMES = ("time", "date", "year", "month", "day", "hour", "timestamp", "datetime")
+_ROW_NUMBERS = ("", "rownames", "row", "unnamed: 0")
 _TABLES, _ARROWS = (".csv", ".tsv"), (".parquet", ".pq", ".arrow", ".feather")
 KINDS = ".npz or .npy (X, and lengths), .csv, .tsv, .parquet or .arrow (with a column of sequences), .txt (symbols)"
 
@@ -34,6 +36,9 @@ class SequenceData:
         How many time points each has.
     columns : names of the columns, where they have names
     symbols : what the numbers of the only column stand for, where they are symbols
+    names : what the sequences are called, where they have names
+    times : when each time point was, where a column says so
+    notes : what a person should know of how the file was read
 
     """
 
@@ -41,20 +46,27 @@ class SequenceData:
     lengths: npt.NDArray[np.int64]
     columns: tuple[str, ...] | None = None
     symbols: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None
+    times: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_keys(cls, values: Array, keys: Any, columns: tuple[str, ...]) -> SequenceData:
+    def from_keys(
+        cls, values: Array, keys: Any, columns: tuple[str, ...], times: Sequence[str] | None = None
+    ) -> SequenceData:
         """Take rows and the name of each one's sequence; without names all rows are one sequence."""
         if keys is None:
-            return cls(values, np.array([len(values)]), columns)
-        _, order, indptr = group_rows(keys)
-        return cls(values[order], np.diff(indptr), columns)
+            return cls(values, np.array([len(values)]), columns, times=None if times is None else tuple(times))
+        names, order, indptr = group_rows(keys)
+        ordered = None if times is None else tuple(times[row] for row in order)
+        return cls(values[order], np.diff(indptr), columns, names=tuple(str(name) for name in names), times=ordered)
 
 
 def read_sequences(
     path: Path,
     *,
     sequence_column: str | None = None,
+    time_column: str | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     symbols: Sequence[str] | None = None,
@@ -70,9 +82,10 @@ def read_sequences(
     if kind in (".npz", ".npy"):
         return _read_arrays(path)
     if kind in _TABLES:
-        return _read_table(path, sequence_column, delimiter or ("\t" if kind == ".tsv" else ","), encoding)
+        cells = _read_table(path, delimiter or ("\t" if kind == ".tsv" else ","), encoding)
+        return _from_columns(path, cells, sequence_column, time_column)
     if kind in _ARROWS:
-        return _read_arrow(path, sequence_column)
+        return _from_columns(path, _read_arrow(path), sequence_column, time_column)
     if kind == ".txt":
         return _read_symbols(path, delimiter, encoding, symbols)
     raise CorpusError(f"{path}: sequences are read from {KINDS}.")
@@ -102,7 +115,7 @@ def _read_arrays(path: Path) -> SequenceData:
     return SequenceData(values.astype(np.float64), lengths.astype(np.int64))
 
 
-def _read_table(path: Path, sequence_column: str | None, delimiter: str, encoding: str) -> SequenceData:
+def _read_table(path: Path, delimiter: str, encoding: str) -> dict[str, list[str]]:
     """Read a table with a header."""
     with Source(path) as source:
         lines = source.text(encoding)
@@ -115,11 +128,10 @@ def _read_table(path: Path, sequence_column: str | None, delimiter: str, encodin
         raise CorpusError(
             f"{path}, row {uneven + 1} below the header has {len(body[uneven])} cells, and the header {len(header)}."
         )
-    columns = {name: [row[place] for row in body] for place, name in enumerate(header)}
-    return _from_columns(path, columns, sequence_column)
+    return {name: [row[place] for row in body] for place, name in enumerate(header)}
 
 
-def _read_arrow(path: Path, sequence_column: str | None) -> SequenceData:
+def _read_arrow(path: Path) -> dict[str, list[Any]]:
     """Read a parquet or arrow file."""
     optional_module("pyarrow", "arrow", path)
     try:
@@ -131,23 +143,50 @@ def _read_arrow(path: Path, sequence_column: str | None) -> SequenceData:
             from pyarrow import feather
 
             table = feather.read_table(path)
-        columns = {name: table[name].to_pylist() for name in table.column_names}
+        return {name: table[name].to_pylist() for name in table.column_names}
     except Exception as error:  # pyarrow's errors are no closed list
         raise CorpusError(f"{path} cannot be read as a table ({clause(error)}).") from error
-    return _from_columns(path, columns, sequence_column)
 
 
-def _from_columns(path: Path, columns: Mapping[str, Sequence[Any]], wanted: str | None) -> SequenceData:
-    """Take the column of sequences, if there is one, and all others as numbers."""
-    if wanted is not None and wanted not in columns:
-        raise CorpusError(f"{path} has no column {wanted!r}, only {', '.join(map(repr, list(columns)[:10]))}.")
-    usual = next((name for name in columns if name.strip().lower() in _USUAL), None)
-    chosen = wanted or usual
-    numbers = {name: _numbers(path, name, cells) for name, cells in columns.items() if name != chosen}
+def _from_columns(
+    path: Path, columns: Mapping[str, Sequence[Any]], sequences: str | None, times: str | None
+) -> SequenceData:
+    """Take the columns of sequences and of times, if there are any, and all others as numbers."""
+    for wanted in (sequences, times):
+        if wanted is not None and wanted not in columns:
+            raise CorpusError(f"{path} has no column {wanted!r}, only {', '.join(map(repr, list(columns)[:10]))}.")
+    group = sequences or next((name for name in columns if name.strip().lower() in _USUAL and name != times), None)
+    time = times or next((name for name in columns if name.strip().lower() in _USUAL_TIMES and name != group), None)
+    counted = [name for name in columns if name not in (group, time) and _counts_rows(name, columns[name])]
+    apart = {group, time, *counted}
+    numbers = {name: _numbers(path, name, cells) for name, cells in columns.items() if name not in apart}
     if not numbers:
-        raise CorpusError(f"{path} has no columns of numbers besides {chosen!r}.")
-    keys = None if chosen is None else [str(cell) for cell in columns[chosen]]
-    return SequenceData.from_keys(np.stack(list(numbers.values()), axis=1), keys, tuple(numbers))
+        raise CorpusError(
+            f"{path} has no columns of numbers besides {', '.join(repr(name) for name in apart if name)}."
+        )
+    keys = None if group is None else [str(cell) for cell in columns[group]]
+    when = None if time is None else [str(cell) for cell in columns[time]]
+    found = SequenceData.from_keys(np.stack(list(numbers.values()), axis=1), keys, tuple(numbers), when)
+    return replace(found, notes=_notes(path, time, times, counted))
+
+
+def _counts_rows(name: str, cells: Sequence[Any]) -> bool:
+    """Tell whether a column only numbers the rows, as those that R and pandas write do."""
+    if name.strip().lower() not in _ROW_NUMBERS:
+        return False
+    return any([str(cell) for cell in cells] == [str(row + first) for row in range(len(cells))] for first in (0, 1))
+
+
+def _notes(path: Path, time: str | None, asked: str | None, counted: Sequence[str]) -> tuple[str, ...]:
+    """Return what was done with columns that nobody said anything of."""
+    notes = []
+    if time is not None and asked is None:
+        notes.append(
+            f"{path}: the column {time!r} says when a time point was, and is not fitted; if it is to be, rename it."
+        )
+    if counted:
+        notes.append(f"{path}: the column {counted[0]!r} counts the rows, and is left out.")
+    return tuple(notes)
 
 
 def _numbers(path: Path, name: str, cells: Iterable[Any]) -> Array:

@@ -1,21 +1,7 @@
 // The facts about the model, as the page's parts ask for them.
 
-const data = JSON.parse(find("data").textContent);
 const parts = data.components;
 const nouns = data.names;
-
-const kinds = { f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
-function unpack(packed) {
-  const text = atob(packed.bytes);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
-  return new kinds[packed.kind](bytes.buffer);
-}
-
-const later = (action) => {
-  let value;
-  return () => (value === undefined ? (value = action()) : value);
-};
 
 const columns = {
   count: data.columns.count,

@@ -1,12 +1,5 @@
 // Small pictures: prototypes, curves, shares.
 
-const ruler = document.createElement("canvas").getContext("2d");
-const rgb = (text) => {
-  ruler.fillStyle = text;
-  const hex = ruler.fillStyle;
-  return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-};
-
 function picture(k) {
   const [height, width] = data.shape;
   const values = unpack(data.images[k]);
@@ -60,30 +53,6 @@ function chip(k, note, options = { scroll: true }) {
   element.append(dot(k), make("span", text));
   if (note) element.append(" ", make("small", note));
   return element;
-}
-
-// Rows of drawn components that are walked through with the arrow keys: one stop of the Tab key for all of them.
-function walkable(svg, label, move) {
-  set(svg, { "aria-label": label });
-  svg.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      choose(svg.cursor ?? state.chosen);
-      return;
-    }
-    const next = move(event.key, svg.cursor ?? state.chosen);
-    if (next === undefined) return;
-    event.preventDefault();
-    point(svg, next);
-  });
-  svg.addEventListener("focus", () => point(svg, svg.cursor ?? state.chosen));
-}
-
-function point(svg, k) {
-  svg.cursor = k;
-  set(svg, { "aria-activedescendant": `${svg.id}-${k}` });
-  svg.dispatchEvent(new CustomEvent("point", { detail: k }));
 }
 
 const inRows = (order) => (key, k) => {
