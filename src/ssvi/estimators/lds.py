@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ssvi.batches import Sequences
 from ssvi.checks import require, require_count, require_positive
 from ssvi.estimators.choices import make_seed, unchanged_on_error
+from ssvi.estimators.lds_starts import settled_dynamics
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.estimators.sequences import Ordered
@@ -369,6 +371,13 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         missing = np.isnan(rows)
         # A file holds finite numbers only.
         self._tail: dict[str, Any] = {"values": np.where(missing, 0.0, rows), "missing": missing}
+
+    def _start(self, data: Any, start: Any = None) -> None:
+        super()._start(data, start)
+        with self._open_backend() as backend:
+            lam = dict(self._state.parameters)
+            found = settled_dynamics(self._model(), data, self.random_state_, lam, backend)
+        self._state = replace(self._state, parameters=found)
 
     def _wanted(self) -> dict[str, Any]:
         names = (
