@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ssvi.batches import Sequences
 from ssvi.checks import require, require_count, require_positive
 from ssvi.estimators.choices import make_seed, unchanged_on_error
-from ssvi.estimators.lds_starts import settled_dynamics
+from ssvi.estimators.lds_starts import MOST_PASSES, settled_dynamics
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.estimators.sequences import Ordered
@@ -142,7 +142,8 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         "max_iter",
         default=None,
         words="""Passes over the data; by default 200 where every step sees all data, else 20. "auto" goes on until the
-        fit has converged, for ten times as many at most.""",
+        fit has converged, for ten times as many at most. Before that, coordinate ascent follows the start for as many
+        passes over up to 10,000 time points, 300 at most and fewer where there are many.""",
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 200)
@@ -374,9 +375,10 @@ class LinearDynamicalSystem(StateSpaceEstimator):
 
     def _start(self, data: Any, start: Any = None) -> None:
         super()._start(data, start)
+        most = MOST_PASSES if self.max_iter is None or isinstance(self.max_iter, str) else int(self.max_iter)
         with self._open_backend() as backend:
             lam = dict(self._state.parameters)
-            found = settled_dynamics(self._model(), data, self.random_state_, lam, backend)
+            found = settled_dynamics(self._model(), data, self.random_state_, lam, backend, most)
         self._state = replace(self._state, parameters=found)
 
     def _wanted(self) -> dict[str, Any]:
