@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ssvi.batches import Sequences
 from ssvi.checks import require, require_count, require_positive
 from ssvi.estimators.choices import make_seed, unchanged_on_error
-from ssvi.estimators.lds_starts import MOST_PASSES, settled_dynamics
+from ssvi.estimators.lds_starts import MOST_PASSES, SETTLED_AVERAGING, SETTLED_STEPS, settled_dynamics
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.estimators.sequences import Ordered
@@ -21,6 +21,7 @@ from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.lds import LDS, Dynamics, LDSPrior
 from ssvi.models.scaling import Scaling
+from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 _TAIL = 1_000  # time points of the last sequence that are kept, to go on from
@@ -147,6 +148,7 @@ class LinearDynamicalSystem(StateSpaceEstimator):
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 200)
+    _averaging: ClassVar[float] = SETTLED_AVERAGING
 
     name = LDS.name
     saved_attributes = (*StateSpaceEstimator.saved_attributes, "_tail")
@@ -380,6 +382,9 @@ class LinearDynamicalSystem(StateSpaceEstimator):
             lam = dict(self._state.parameters)
             found = settled_dynamics(self._model(), data, self.random_state_, lam, backend, most)
         self._state = replace(self._state, parameters=found)
+
+    def _power_schedule(self, online: PowerSchedule, whole_steps: int | None) -> PowerSchedule:
+        return super()._power_schedule(online if whole_steps is None else SETTLED_STEPS, None)
 
     def _wanted(self) -> dict[str, Any]:
         names = (

@@ -19,6 +19,7 @@ from ssvi.estimators.sequence_starts import some_of, whole_steps
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.local_steps.lds.exact import Exact
 from ssvi.models.lds import LDS
+from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 _MOST_POINTS = 10_000  # that a start is followed on
@@ -26,6 +27,9 @@ _POINTS_IN_ALL = 400_000
 _GROWTH = 1.3  # of how far steps go beyond their targets, from one to the next
 MOST_PASSES = 300
 """How often a start sees the time points that it is followed on."""
+SETTLED_STEPS, SETTLED_AVERAGING = PowerSchedule(0.75, 20.0), 1.0
+"""The step sizes of a fit that begins there and sees all data, and the p of its average over the path: there is nothing
+to explore, only the noise of draws to average out."""
 
 Lambda = Mapping[str, Array]
 

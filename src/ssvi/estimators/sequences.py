@@ -34,10 +34,11 @@ _LONGEST_CHAIN = 1_000
 _SHORTEST_CHAIN = 64  # unless minibatches are even smaller
 
 
-_AVERAGING = 3.0  # p of the average over the path, of steps that draw: docs/experiments/sequences.md
+AVERAGING = 3.0
+"""p of the average over the path, of steps that draw: docs/experiments/sequences.md."""
 
 
-def step_for_sequences(name: str, whole_steps: int | None = None) -> GlobalStep:
+def step_for_sequences(name: str, whole_steps: int | None = None, averaging: float = AVERAGING) -> GlobalStep:
     """Return a global step as fits of sequences have it by name, by minibatches or for steps that see all data.
 
     Steps that draw average over the path. A draw of the dynamics or of rare transitions is far from their mean, and
@@ -47,7 +48,7 @@ def step_for_sequences(name: str, whole_steps: int | None = None) -> GlobalStep:
     if whole_steps is None:
         return step
     step = step.for_whole_data(whole_steps)
-    return replace(step, averaging=_AVERAGING) if isinstance(step, Ssvi | SsviA) else step
+    return replace(step, averaging=averaging) if isinstance(step, Ssvi | SsviA) else step
 
 
 class Ordered(NamedTuple):
@@ -124,6 +125,7 @@ class SequenceEstimator(DensityMixin, StochasticEstimator):
         steps that are large.""",
     )
 
+    _averaging: ClassVar[float] = AVERAGING
     cuts_sequences: ClassVar[bool] = True
     """Whether local steps take `Subchains`."""
     saved_attributes = (*StochasticEstimator.saved_attributes, "_group_length")
@@ -241,7 +243,8 @@ class SequenceEstimator(DensityMixin, StochasticEstimator):
         if isinstance(self.global_step, GlobalStep):
             return self.global_step
         usual = "ssvi_a" if whole_steps is None else "ssvi"
-        return step_for_sequences(usual if self.global_step == "auto" else self.global_step, whole_steps)
+        name = usual if self.global_step == "auto" else self.global_step
+        return step_for_sequences(name, whole_steps, self._averaging)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,7 @@ from ssvi.backends.threads import Threads
 from ssvi.batches import Sequences
 from ssvi.data.series import sunspots
 from ssvi.engine import State
-from ssvi.estimators.lds_starts import settled_dynamics
+from ssvi.estimators.lds_starts import SETTLED_AVERAGING, SETTLED_STEPS, settled_dynamics
 from ssvi.evaluation.lds import log_probabilities
 from ssvi.experiments.state_spaces import (
     GIBBS,
@@ -32,6 +32,7 @@ from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lds.gibbs import Gibbs
 from ssvi.models.lds import LDS, Dynamics
 from ssvi.numerics.random import derive_key
+from ssvi.schedules import Schedule
 from ssvi.typing import Array
 
 _PEERS = ("dynamax-em", "dynamax-gibbs")
@@ -44,6 +45,7 @@ class LinearDynamics(StateSpaces):
     """Slow rotations seen in six columns."""
 
     name = "lds"
+    averaging = SETTLED_AVERAGING
     title = "Linear dynamical systems: held-out log probability of a time point"
     settings: ClassVar[Mapping[str, StateSetting]] = {
         "quick": StateSetting(algorithm=_ALGORITHMS, seeds=2, iterations=100),
@@ -87,6 +89,10 @@ class LinearDynamics(StateSpaces):
         begin = super().start(data, seed, bench)
         lam = dict(begin.parameters)
         return replace(begin, parameters=settled_dynamics(data.model, data.train, begin.seed, lam, bench.backend))
+
+    def step_sizes(self, steps: int) -> Schedule:
+        """Take small steps from there."""
+        return SETTLED_STEPS
 
     def log_probabilities(self, model: LDS, views: Views, data: Sequences, backend: Backend) -> Array:
         """Integrate states out."""

@@ -16,7 +16,7 @@ from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.batches import Sequences
 from ssvi.engine import Info, Problem, State
-from ssvi.estimators.sequences import step_for_sequences
+from ssvi.estimators.sequences import AVERAGING, step_for_sequences
 from ssvi.experiments import figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.fits import Phase, Start, stops
@@ -96,6 +96,8 @@ class StateSpaces(Experiment):
     """Held-out log probability of sequences, by algorithm, against the seconds of the fit."""
 
     settings: ClassVar[Mapping[str, StateSetting]]
+    averaging: ClassVar[float] = AVERAGING
+    """p of the average over the path, as the estimator has it."""
     peers: ClassVar[Mapping[str, str]] = {}
     """Other packages' algorithms, and what they are called."""
 
@@ -171,6 +173,10 @@ class StateSpaces(Experiment):
         """Return where all fits of a data set begin."""
         return engine.init(data.model, derive_key(seed, "fit") % 2**31, data.train)
 
+    def step_sizes(self, steps: int) -> Schedule:
+        """Return the step sizes of algorithms that draw, as the estimator has them."""
+        return whole_step_schedule(steps)
+
     def row(self, data: StateData, step: int, score: float, seconds: float) -> Row:
         """Return what is put down: the mean log probability of a held-out time point, less the truth's if known."""
         truth = 0.0 if data.truth is None else data.truth
@@ -193,12 +199,14 @@ class StateSpaces(Experiment):
         steps = bench.setting.iterations
         global_name, _, local_name = ("ssvi_a:gibbs" if trial.algorithm == GIBBS else trial.algorithm).partition(":")
         local_step: LocalStep = lookup(f"ssvi.local_steps.{self.name}", LocalStep, local_name, "local step")()
-        rule: GlobalStep = SsviA() if trial.algorithm == GIBBS else step_for_sequences(global_name, steps)
+        rule: GlobalStep = (
+            SsviA() if trial.algorithm == GIBBS else step_for_sequences(global_name, steps, self.averaging)
+        )
         schedule: Schedule = ConstantSchedule()
         if trial.algorithm == GIBBS:
             local_step = self.sampler()
         elif rule.stochastic:
-            schedule = whole_step_schedule(steps)
+            schedule = self.step_sizes(steps)
         return Problem(data.model, local_step, rule, schedule, len(data.train), ramp=False, backend=bench.backend)
 
     @abstractmethod
