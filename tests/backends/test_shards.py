@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from ssvi.backends.shards import shards
+from ssvi.backends.shards import shards, shards_of
+from ssvi.local_steps.hmm.exact import Exact
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 128, 1000, 5000])
@@ -31,3 +32,10 @@ def test_few_long_groups_are_spread_over_shards():
     assert len(shards(np.full(20, 10_000))) == 16
     assert len(shards(np.full(3, 10_000))) == 3
     assert len(shards(np.array([10**9]))) == 1
+
+
+def test_a_step_that_takes_long_for_a_unit_has_more_shards():
+    """Forty sequences of 250 time points are work for several threads, though as many tokens are not."""
+    costs = np.full(40, 250)
+    assert len(shards(costs)) == 1
+    assert len(shards_of(Exact(), costs)) == 4

@@ -24,7 +24,7 @@ from ssvi.backends.parcels import wrap
 from ssvi.backends.ray_cluster import connect
 from ssvi.backends.ray_reading import PlacedBatch, Reader, union
 from ssvi.backends.ray_tasks import merge_remotely, run_remotely
-from ssvi.backends.shards import cut_views, join_local, shards, whole_result
+from ssvi.backends.shards import cut_views, join_local, shards_of, whole_result
 from ssvi.backends.threads import Threads
 from ssvi.backends.workers import Workers
 from ssvi.batches.places import Place
@@ -125,7 +125,7 @@ class Ray(Backend):
             yield from zip(batch.blocks, batch.groups, strict=True)
             return
         whole = self._ray.put(wrap(batch, cloudpickle.dumps)) if local_step.prepares_whole else None
-        for block in cut_blocks(shards(batch.costs()), _TASKS_A_PROCESSOR * self._size()):
+        for block in cut_blocks(shards_of(local_step, batch.costs()), _TASKS_A_PROCESSOR * self._size()):
             yield block, whole or wrap(groups_of(batch, block[0].start, block[-1].stop), cloudpickle.dumps)
 
     def _start(self, given: Given, batch: Batch, keys: Keys) -> list[Any]:

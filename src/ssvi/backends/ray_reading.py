@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ssvi.backends.blocks import cut_blocks
 from ssvi.backends.parcels import Parcel, wrap
 from ssvi.backends.ray_tasks import TRIES
-from ssvi.backends.shards import shards
+from ssvi.backends.shards import shards_of
 from ssvi.batches.places import Place
 from ssvi.batches.sources import Source
 from ssvi.local_steps.base import LocalStep
@@ -67,7 +67,7 @@ class Reader:
     def start(self, place: Place, most: int) -> PlacedBatch:
         """Start the reading of a minibatch in so many tasks at most."""
         lengths = self.source.costs(place)
-        blocks, groups, touched = cut_blocks(shards(lengths), most), [], []
+        blocks, groups, touched = cut_blocks(shards_of(self.local_step, lengths), most), [], []
         for block in blocks:
             own = place.slice(block[0].start, block[-1].stop)
             read, words = _remote().remote(self._token, self._shared, own)

@@ -42,6 +42,11 @@ def shards(costs: npt.NDArray[np.integer]) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(cuts) if stop > start]
 
 
+def shards_of(local_step: LocalStep, costs: npt.NDArray[np.integer]) -> list[slice]:
+    """Cut groups of such costs into shards for a local step, by the time that it takes for a unit."""
+    return shards(np.asarray(costs, dtype=np.int64) * local_step.unit_cost)
+
+
 def sum_in_tree(results: Iterable[LocalResult]) -> LocalResult:
     """Add up as results arrive, in a tree whose shape follows from their number alone.
 

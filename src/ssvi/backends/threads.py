@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.backends.shards import cut_views, join_local, shards, sum_in_tree, whole_result
+from ssvi.backends.shards import cut_views, join_local, shards_of, sum_in_tree, whole_result
 from ssvi.backends.workers import Workers
 from ssvi.local_steps.base import Batch, LocalResult, LocalStep
 from ssvi.numerics.random import Keys
@@ -53,7 +53,7 @@ class Threads(Backend):
         def run(shard: slice) -> Mapping[str, Array]:
             return local_step.local(model, prepared, shard.start, shard.stop, keys[shard])
 
-        return join_local(self.workers.each(run, shards(batch.costs())))
+        return join_local(self.workers.each(run, shards_of(local_step, batch.costs())))
 
     def _run_shards(
         self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys
@@ -63,7 +63,7 @@ class Threads(Backend):
         def run(shard: slice) -> LocalResult:
             return local_step.run(model, prepared, shard.start, shard.stop, keys[shard])
 
-        return self.workers.map(run, shards(batch.costs()))
+        return self.workers.map(run, shards_of(local_step, batch.costs()))
 
     def _count(self, local_step: LocalStep, model: Any, prepared: Any, batch: Batch, keys: Keys) -> LocalResult:
         """Run every shard of a step that counts: no more arrays than there are workers, whichever shard meets which."""
@@ -77,7 +77,7 @@ class Threads(Backend):
             local_step.count(model, prepared, shard.start, shard.stop, keys[shard], own)
             idle.append(own)
 
-        run_all(self.workers.each, run, shards(batch.costs()))
+        run_all(self.workers.each, run, shards_of(local_step, batch.costs()))
         totals = idle.pop()
         for other in idle:
             for name, counts in other.items():

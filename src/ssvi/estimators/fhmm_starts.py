@@ -7,14 +7,14 @@ import numpy as np
 from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.batches import Sequences
-from ssvi.engine import Problem, State
+from ssvi.engine import State
+from ssvi.estimators.sequence_starts import some_of, whole_steps
 from ssvi.evaluation.fhmm import held_out_score
 from ssvi.global_steps.map import Map
 from ssvi.local_steps.fhmm.exact import Exact
 from ssvi.local_steps.fhmm.gibbs import Gibbs
 from ssvi.models.fhmm import FHMM
 from ssvi.numerics.random import derive_key
-from ssvi.schedules import ConstantSchedule
 from ssvi.typing import Array
 
 _MOST_POINTS = 4_000  # that starts are tried on
@@ -28,12 +28,9 @@ def best_start(model: FHMM, data: Sequences, seed: int, starts: int, backend: Ba
     The sum of chains can be divided among them in many ways, most of them poor optima. Half of the starts are those of
     `FHMM.start`, half are random.
     """
-    rng = np.random.default_rng(derive_key(seed, "starts"))
-    order = rng.permutation(len(data))
-    count = max(1, int(np.searchsorted(np.cumsum(data.costs()[order]), _MOST_POINTS, side="right")))
-    some = data.take(np.sort(order[:count]))
+    some = some_of(data, seed, _MOST_POINTS)
     local_step = Exact() if model.n_states**model.n_chains <= _FEW else Gibbs(sweeps=4, kept=2)
-    problem = Problem(model, local_step, Map(), ConstantSchedule(), population=len(data), ramp=False, backend=backend)
+    problem = whole_steps(model, local_step, Map(), len(data), backend)
     score = held_out_score(model, some, backend=backend)
     best, found = -np.inf, None
     for number in range(starts):

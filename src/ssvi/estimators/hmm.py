@@ -19,9 +19,6 @@ from ssvi.estimators.parameters import changed, optional_count, parameter, with_
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.sequences import SequenceEstimator
 from ssvi.evaluation.hmm import best_paths, log_predictive, smoothed
-from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
-from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import is_active
 from ssvi.models.covariances import COVARIANCES
@@ -169,22 +166,12 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         words="A state is active if it holds this share of the time points, and half of one at the least.",
         check=lambda name, value: require(name, value, lambda v: 0 <= v <= 1, "from 0 to 1"),
     )
-    tol: float = changed(Mixture, "tol", default=1e-5)
-    convergence_tol: float = changed(SequenceEstimator, "convergence_tol", default=0.001)
-    global_step: str | GlobalStep = changed(
-        Mixture,
-        "global_step",
-        default="auto",
-        words="""How q of start, transitions and states is updated. "auto" is "ssvi" where every step sees all data, and
-        "ssvi_a" by minibatches.""",
-    )
     local_step: str | LocalStep = parameter(
         default="auto",
         kind='{"auto", "exact", "gibbs", "mean_field"} or LocalStep',
         words="""Probabilities of states by forward-backward, a draw of each sequence's states, or a time point at a
         time. "auto" is "exact".""",
     )
-    population_ramp: bool = changed(Mixture, "population_ramp", default=False)
     max_iter: int | str | None = changed(
         SequenceEstimator,
         "max_iter",
@@ -421,20 +408,11 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         )  # fmt: skip
         return self._with_learned(model)
 
-    @property
-    def _settled(self) -> float | None:
-        return self.tol
-
     def _fit_step(self, data: Any, plan: Plan) -> LocalStep:
         return self._local_step()
 
     def _stream_step(self, data: Any) -> LocalStep:
         return self._local_step()
-
-    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
-        if self.global_step != "auto":
-            return super()._global_step(whole_steps)
-        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
 
     def _local_step(self) -> LocalStep:
         return make_local_step("exact" if self.local_step == "auto" else self.local_step, self.name)

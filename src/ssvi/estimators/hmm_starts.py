@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ssvi import engine
 from ssvi.backends.base import Backend
-from ssvi.engine import Info, Problem, State
+from ssvi.engine import State
+from ssvi.estimators.sequence_starts import followed, some_of, whole_steps
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.local_steps.hmm.exact import Exact
 from ssvi.models.hmm import HMM
 from ssvi.numerics.random import derive_key
-from ssvi.schedules import ConstantSchedule
 from ssvi.typing import Array
 
 _MOST_POINTS = 10_000  # that starts are tried on
@@ -28,22 +27,17 @@ def best_start(model: HMM, data: Any, seed: int, starts: int, backend: Backend) 
     chance, and in how many states they use where that is open (a fit seldom merges what is two). All are followed for a
     few passes, and the better ones for some more.
     """
-    rng = np.random.default_rng(derive_key(seed, "starts"))
-    order = rng.permutation(len(data))
-    count = max(1, int(np.searchsorted(np.cumsum(data.costs()[order]), _MOST_POINTS, side="right")))
-    some = data.take(np.sort(order[:count]))
-    problem = Problem(
-        model, Exact(), MeanField(), ConstantSchedule(), population=len(data), ramp=False, backend=backend
-    )
+    some = some_of(data, seed, _MOST_POINTS)
+    problem = whole_steps(model, Exact(), MeanField(), len(data), backend)
     sizes = _sizes(model, starts)
     found = []
     for number in range(starts):
         own = np.random.default_rng(derive_key(seed, "start", number))
         lam = model.start(data, own, one_try=number > 0, states=sizes[number])
         begin = State(seed, 0, 0, lam, hyperparameters=model.hyperparameters())
-        found.append(_followed(problem, begin, some, _FIRST_PASSES))
+        found.append(followed(problem, begin, some, _FIRST_PASSES))
     found = sorted(found, key=lambda pair: -pair[0])[:_FEW]
-    further = [_followed(problem, state, some, _MORE_PASSES) for _, state in found]
+    further = [followed(problem, state, some, _MORE_PASSES) for _, state in found]
     best = max(further, key=lambda pair: pair[0])[1]
     return {name: np.array(lam) for name, lam in best.parameters.items()}
 
@@ -53,12 +47,3 @@ def _sizes(model: HMM, starts: int) -> list[int]:
     if "base" not in model.learned:
         return [model.n_components] * starts
     return [round(size) for size in np.geomspace(model.n_components, min(2, model.n_components), starts)]
-
-
-def _followed(problem: Problem, state: State, data: Any, passes: int) -> tuple[float, State]:
-    """Return the bound after so many steps that see all of some data, and the state there."""
-    infos: list[Info] = []
-    state = engine.follow(problem, state, [data] * passes, [lambda _, info: infos.append(info)])
-    last = infos[-1]
-    local = 0.0 if last.bound is None else last.bound * last.population / len(data)
-    return local + engine.prior_bound(problem.model.at(state.hyperparameters), state.parameters), state

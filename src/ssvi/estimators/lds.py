@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ssvi.batches import Sequences
 from ssvi.checks import require, require_count, require_positive
 from ssvi.estimators.choices import make_seed, unchanged_on_error
+from ssvi.estimators.lds_starts import MOST_PASSES, SETTLED_AVERAGING, SETTLED_STEPS, settled_dynamics
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.estimators.sequences import Ordered
@@ -19,6 +21,7 @@ from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.lds import LDS, Dynamics, LDSPrior
 from ssvi.models.scaling import Scaling
+from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 _TAIL = 1_000  # time points of the last sequence that are kept, to go on from
@@ -140,10 +143,12 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         "max_iter",
         default=None,
         words="""Passes over the data; by default 200 where every step sees all data, else 20. "auto" goes on until the
-        fit has converged, for ten times as many at most.""",
+        fit has converged, for ten times as many at most. Before that, coordinate ascent follows the start for as many
+        passes over up to 10,000 time points, 300 at most and fewer where there are many.""",
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 200)
+    _averaging: ClassVar[float] = SETTLED_AVERAGING
 
     name = LDS.name
     saved_attributes = (*StateSpaceEstimator.saved_attributes, "_tail")
@@ -369,6 +374,17 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         missing = np.isnan(rows)
         # A file holds finite numbers only.
         self._tail: dict[str, Any] = {"values": np.where(missing, 0.0, rows), "missing": missing}
+
+    def _start(self, data: Any, start: Any = None) -> None:
+        super()._start(data, start)
+        most = MOST_PASSES if self.max_iter is None or isinstance(self.max_iter, str) else int(self.max_iter)
+        with self._open_backend() as backend:
+            lam = dict(self._state.parameters)
+            found = settled_dynamics(self._model(), data, self.random_state_, lam, backend, most)
+        self._state = replace(self._state, parameters=found)
+
+    def _power_schedule(self, online: PowerSchedule, whole_steps: int | None) -> PowerSchedule:
+        return super()._power_schedule(online if whole_steps is None else SETTLED_STEPS, None)
 
     def _wanted(self) -> dict[str, Any]:
         names = (

@@ -8,6 +8,7 @@ that can handle them.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,10 +17,14 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import Sequences, Subchains
+from ssvi.checks import require_not_negative
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.choices import check_data, make_seed, unchanged_on_error
+from ssvi.estimators.choices import check_data, make_global_step, make_seed, unchanged_on_error
 from ssvi.estimators.parameters import changed, optional_count, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
+from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.typing import Array
 
 _WHOLE_POINTS = 20_000  # "auto" takes no more time points than these at once
@@ -27,6 +32,23 @@ _FEWEST_POINTS, _MOST_POINTS = 2_000, 20_000  # of a minibatch, by default
 _CHAINS = 16  # a minibatch has at least about so many subchains of a long sequence
 _LONGEST_CHAIN = 1_000
 _SHORTEST_CHAIN = 64  # unless minibatches are even smaller
+
+
+AVERAGING = 3.0
+"""p of the average over the path, of steps that draw: docs/experiments/sequences.md."""
+
+
+def step_for_sequences(name: str, whole_steps: int | None = None, averaging: float = AVERAGING) -> GlobalStep:
+    """Return a global step as fits of sequences have it by name, by minibatches or for steps that see all data.
+
+    Steps that draw average over the path. A draw of the dynamics or of rare transitions is far from their mean, and
+    what is left of single draws in the last lambda costs more than what there is to gain over mean-field.
+    """
+    step = make_global_step(name)
+    if whole_steps is None:
+        return step
+    step = step.for_whole_data(whole_steps)
+    return replace(step, averaging=averaging) if isinstance(step, Ssvi | SsviA) else step
 
 
 class Ordered(NamedTuple):
@@ -71,6 +93,23 @@ class SequenceEstimator(DensityMixin, StochasticEstimator):
         step sees all data nothing is cut.""",
         check=optional_count,
     )
+    tol: float = parameter(
+        default=1e-5,
+        kind="float",
+        words="""Coordinate ascent (all data in every step and a `global_step` that draws nothing) ends when every block
+        of lambda changes by less than this share of its mean.""",
+        check=require_not_negative,
+    )
+    convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.001)
+    global_step: str | GlobalStep = changed(
+        StochasticEstimator,
+        "global_step",
+        default="auto",
+        kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
+        words="""How q of the global parameters is updated. "auto" is "ssvi" where every step sees all data, and
+        "ssvi_a" by minibatches. By name, steps that draw and see all data are averaged over the path.""",
+    )
+    population_ramp: bool = changed(StochasticEstimator, "population_ramp", default=False)
     total_samples: float | None = changed(
         StochasticEstimator,
         "total_samples",
@@ -86,6 +125,7 @@ class SequenceEstimator(DensityMixin, StochasticEstimator):
         steps that are large.""",
     )
 
+    _averaging: ClassVar[float] = AVERAGING
     cuts_sequences: ClassVar[bool] = True
     """Whether local steps take `Subchains`."""
     saved_attributes = (*StochasticEstimator.saved_attributes, "_group_length")
@@ -194,6 +234,17 @@ class SequenceEstimator(DensityMixin, StochasticEstimator):
 
     def _units(self, data: Any) -> float:
         return float(data.costs().mean())
+
+    @property
+    def _settled(self) -> float | None:
+        return self.tol
+
+    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
+        if isinstance(self.global_step, GlobalStep):
+            return self.global_step
+        usual = "ssvi_a" if whole_steps is None else "ssvi"
+        name = usual if self.global_step == "auto" else self.global_step
+        return step_for_sequences(name, whole_steps, self._averaging)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

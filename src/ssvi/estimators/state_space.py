@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from ssvi.batches import Sequences, Subchains
-from ssvi.checks import require_not_negative, require_one_of
+from ssvi.checks import require_one_of
 from ssvi.estimators.choices import make_local_step
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.sequences import SequenceEstimator
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
-from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.regressions import NOISES
 from ssvi.models.scaling import Scaling
@@ -34,13 +32,6 @@ class StateSpaceEstimator(SequenceEstimator):
         states', or a covariance matrix.""",
         check=lambda name, value: require_one_of(name, value, NOISES),
     )
-    tol: float = parameter(
-        default=1e-5,
-        kind="float",
-        words="""Coordinate ascent (all data in every step and a `global_step` that draws nothing) ends when every block
-        of lambda changes by less than this share of its mean.""",
-        check=require_not_negative,
-    )
     subchain_length: int | None = changed(
         SequenceEstimator,
         "subchain_length",
@@ -49,16 +40,6 @@ class StateSpaceEstimator(SequenceEstimator):
         of its own. By default a sixteenth of a minibatch, 1,000 at most; where every step sees all data nothing is
         cut.""",
     )
-    convergence_tol: float = changed(SequenceEstimator, "convergence_tol", default=0.001)
-    global_step: str | GlobalStep = changed(
-        SequenceEstimator,
-        "global_step",
-        default="auto",
-        kind='{"auto", "ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
-        words="""How q of the global parameters is updated. "auto" is "ssvi" where every step sees all data, and
-        "ssvi_a" by minibatches.""",
-    )
-    population_ramp: bool = changed(SequenceEstimator, "population_ramp", default=False)
 
     saved_attributes = (*SequenceEstimator.saved_attributes, "_fitted", "_chosen", "_columns")
 
@@ -115,20 +96,11 @@ class StateSpaceEstimator(SequenceEstimator):
     def _fixed(self) -> Mapping[str, Any]:
         return self._fitted | self._chosen
 
-    @property
-    def _settled(self) -> float | None:
-        return self.tol
-
     def _fit_step(self, data: Sequences, plan: Plan) -> LocalStep:
         return self._local_step(plan.global_step)
 
     def _stream_step(self, data: Sequences) -> LocalStep:
         return self._local_step(self._global_step())
-
-    def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
-        if self.global_step != "auto":
-            return super()._global_step(whole_steps)
-        return SsviA() if whole_steps is None else Ssvi().for_whole_data(whole_steps)
 
     def _local_step(self, global_step: GlobalStep) -> LocalStep:
         """Return the local step that the parameter names or is."""

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.backends.base import Backend
-from ssvi.backends.shards import shards
+from ssvi.backends.shards import shards_of
 from ssvi.backends.threads import Threads
 from ssvi.batches import Sequences, Subchains
 from ssvi.local_steps.hmm.chains import best_path, smooth_windows
+from ssvi.local_steps.hmm.exact import Exact
 from ssvi.local_steps.hmm.states import core_rows, shifted
 from ssvi.local_steps.hmm.views import ChainView
 from ssvi.local_steps.hmm.windows import Windows, windows_of
@@ -43,7 +44,7 @@ def log_predictive(
         windows = windows_of(batch, shard.start, shard.stop, _REACH)
         return _smoothed(chain, scores, windows)[1][core_rows(windows)]
 
-    return np.concatenate(list((backend or Threads()).workers.map(run, shards(batch.costs()))))
+    return np.concatenate(list((backend or Threads()).workers.map(run, shards_of(Exact(), batch.costs()))))
 
 
 def smoothed(
@@ -55,7 +56,7 @@ def smoothed(
     def run(shard: slice) -> Array:
         return _smoothed(chain, scores, windows_of(sequences, shard.start, shard.stop))[0]
 
-    return np.concatenate(list((backend or Threads()).workers.map(run, shards(sequences.costs()))))
+    return np.concatenate(list((backend or Threads()).workers.map(run, shards_of(Exact(), sequences.costs()))))
 
 
 def _smoothed(chain: ChainView, scores: Scores, windows: Windows) -> tuple[Array, Array]:
@@ -85,7 +86,7 @@ def best_paths(
         windows = windows_of(sequences, shard.start, shard.stop)
         return paths_of(scores(windows.values), windows, log_start, log_transitions)
 
-    parts = list((backend or Threads()).workers.map(run, shards(sequences.costs())))
+    parts = list((backend or Threads()).workers.map(run, shards_of(Exact(), sequences.costs())))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
@@ -112,4 +113,4 @@ def log_probabilities(
         result: Array = sums[windows.places[:, 3]] - sums[windows.places[:, 0]]
         return result
 
-    return np.concatenate(list((backend or Threads()).workers.map(run, shards(sequences.costs()))))
+    return np.concatenate(list((backend or Threads()).workers.map(run, shards_of(Exact(), sequences.costs()))))

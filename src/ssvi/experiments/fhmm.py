@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +12,10 @@ from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.batches import Sequences
 from ssvi.data.series import sunspots
+from ssvi.engine import State
+from ssvi.estimators.fhmm_starts import best_start
 from ssvi.evaluation.fhmm import log_probabilities
-from ssvi.experiments.state_spaces import GIBBS, StateData, StateSetting, StateSpaces, Views
+from ssvi.experiments.state_spaces import GIBBS, StateBench, StateData, StateSetting, StateSpaces, Views
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.fhmm.gibbs import Gibbs
 from ssvi.models.fhmm import FHMM
@@ -29,7 +32,7 @@ class FactorialChains(StateSpaces):
     name = "fhmm"
     title = "Factorial hidden Markov models: held-out log probability of a time point"
     settings: ClassVar[Mapping[str, StateSetting]] = {
-        "quick": StateSetting(algorithm=_ALGORITHMS, seeds=2, iterations=100, draws=20),
+        "quick": StateSetting(algorithm=_ALGORITHMS, seeds=2, iterations=100),
         "paper": StateSetting(algorithm=_ALGORITHMS),
     }
 
@@ -49,6 +52,12 @@ class FactorialChains(StateSpaces):
         roots = (roots - roots[:_SPLIT].mean()) / roots[:_SPLIT].std()
         train, test = Sequences.from_lengths(roots[:_SPLIT]), Sequences.from_lengths(roots[_SPLIT:])
         return StateData(FHMM(1, 2, 3), train, test)
+
+    def start(self, data: StateData, seed: int, bench: StateBench) -> State:
+        """Begin as the estimator does, at the best of several starts."""
+        begin = super().start(data, seed, bench)
+        found = best_start(data.model, data.train, begin.seed, bench.setting.starts, bench.backend)
+        return replace(begin, parameters=found)
 
     def log_probabilities(self, model: FHMM, views: Views, data: Sequences, backend: Backend) -> Array:
         """Sum over all combinations of states."""

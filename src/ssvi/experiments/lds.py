@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -12,6 +13,8 @@ from ssvi.backends.base import Backend
 from ssvi.backends.threads import Threads
 from ssvi.batches import Sequences
 from ssvi.data.series import sunspots
+from ssvi.engine import State
+from ssvi.estimators.lds_starts import SETTLED_AVERAGING, SETTLED_STEPS, settled_dynamics
 from ssvi.evaluation.lds import log_probabilities
 from ssvi.experiments.state_spaces import (
     GIBBS,
@@ -29,6 +32,7 @@ from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lds.gibbs import Gibbs
 from ssvi.models.lds import LDS, Dynamics
 from ssvi.numerics.random import derive_key
+from ssvi.schedules import Schedule
 from ssvi.typing import Array
 
 _PEERS = ("dynamax-em", "dynamax-gibbs")
@@ -41,9 +45,10 @@ class LinearDynamics(StateSpaces):
     """Slow rotations seen in six columns."""
 
     name = "lds"
+    averaging = SETTLED_AVERAGING
     title = "Linear dynamical systems: held-out log probability of a time point"
     settings: ClassVar[Mapping[str, StateSetting]] = {
-        "quick": StateSetting(algorithm=_ALGORITHMS, seeds=2, iterations=100, draws=20),
+        "quick": StateSetting(algorithm=_ALGORITHMS, seeds=2, iterations=100),
         "paper": StateSetting(algorithm=_ALGORITHMS),
     }
     peers: ClassVar[Mapping[str, str]] = {
@@ -78,6 +83,16 @@ class LinearDynamics(StateSpaces):
         roots = (roots - roots[:_SPLIT].mean()) / roots[:_SPLIT].std()
         train, test = Sequences.from_lengths(roots[:_SPLIT]), Sequences.from_lengths(roots[_SPLIT:])
         return StateData(LDS(1, 3), train, test)
+
+    def start(self, data: StateData, seed: int, bench: StateBench) -> State:
+        """Begin as the estimator does, where coordinate ascent has settled, or nearly so."""
+        begin = super().start(data, seed, bench)
+        lam = dict(begin.parameters)
+        return replace(begin, parameters=settled_dynamics(data.model, data.train, begin.seed, lam, bench.backend))
+
+    def step_sizes(self, steps: int) -> Schedule:
+        """Take small steps from there."""
+        return SETTLED_STEPS
 
     def log_probabilities(self, model: LDS, views: Views, data: Sequences, backend: Backend) -> Array:
         """Integrate states out."""

@@ -16,14 +16,12 @@ from ssvi import engine
 from ssvi.backends.base import Backend
 from ssvi.batches import Sequences
 from ssvi.engine import Info, Problem, State
+from ssvi.estimators.sequences import AVERAGING, step_for_sequences
 from ssvi.experiments import figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.fits import Phase, Start, stops
 from ssvi.experiments.table import Row, distinct, mean_and_spread, select
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.map import Map
-from ssvi.global_steps.mean_field import MeanField
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import Model
@@ -32,12 +30,7 @@ from ssvi.registry import lookup
 from ssvi.schedules import ConstantSchedule, Schedule, whole_step_schedule
 from ssvi.typing import Array
 
-GLOBAL: Mapping[str, Callable[[int], GlobalStep]] = {
-    "ssvi": lambda steps: Ssvi().for_whole_data(steps),
-    "ssvi_a": lambda steps: SsviA().for_whole_data(steps),
-    "mean_field": lambda steps: MeanField(),
-    "map": lambda steps: Map(),
-}
+GLOBAL = ("ssvi", "ssvi_a", "mean_field", "map")
 GIBBS = "gibbs"
 SIMULATED = "simulated"
 _NAMES = {"ssvi": "SSVI", "ssvi_a": "SSVI-A", "mean_field": "mean-field", "map": "MAP"}
@@ -53,14 +46,15 @@ class StateSetting:
     length: int = option(50, "time points of each")
     test_sequences: int = option(100, "held-out sequences")
     iterations: int = option(200, "steps of every fit; each sees all data")
-    evaluations: int = option(6, "how often a fit is scored on the way")
-    draws: int = option(50, "parameters, from q or the sampler, over which a score is averaged")
+    starts: int = option(5, "starts of a model that has many optima; all algorithms go on from the best")
+    evaluations: int = option(4, "how often a fit is scored on the way")
+    draws: int = option(100, "parameters, from q or the sampler, over which a score is averaged")
     data: tuple[str, ...] = option((SIMULATED, "sunspots"), "simulated or sunspots; repeat for both", grid=True)
     algorithm: tuple[str, ...] = option((), "GLOBAL:LOCAL, such as ssvi:exact, or gibbs; repeat for several", grid=True)
     seeds: int = option(5, "data sets, or starts, with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        for name in ("sequences", "length", "test_sequences", "iterations", "evaluations", "draws", "seeds"):
+        for name in ("sequences", "length", "test_sequences", "iterations", "starts", "evaluations", "draws", "seeds"):
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
         for name in self.data:
             require("data", name, lambda value: value in (SIMULATED, "sunspots"), f"{SIMULATED} or sunspots")
@@ -102,6 +96,8 @@ class StateSpaces(Experiment):
     """Held-out log probability of sequences, by algorithm, against the seconds of the fit."""
 
     settings: ClassVar[Mapping[str, StateSetting]]
+    averaging: ClassVar[float] = AVERAGING
+    """p of the average over the path, as the estimator has it."""
     peers: ClassVar[Mapping[str, str]] = {}
     """Other packages' algorithms, and what they are called."""
 
@@ -138,7 +134,7 @@ class StateSpaces(Experiment):
 
     def bench(self, setting: StateSetting, backend: Backend) -> StateBench:
         """Compile what will be timed."""
-        tiny = StateSetting(sequences=2, length=6, test_sequences=2, iterations=2, evaluations=1, draws=2)
+        tiny = StateSetting(sequences=2, length=6, test_sequences=2, iterations=2, starts=1, evaluations=1, draws=2)
         for name in setting.algorithm:
             if name not in self.peers:
                 trial = StateTrial(SIMULATED, 0, name)
@@ -163,7 +159,7 @@ class StateSpaces(Experiment):
         if trial.algorithm in self.peers:
             yield from self.peer(trial.algorithm, data, trial, bench)
             return
-        start = engine.init(data.model, derive_key(trial.seed, "fit") % 2**31, data.train)
+        start = self.start(data, trial.seed, bench)
         problem = self._problem(data, trial, bench)
         if trial.algorithm == GIBBS:
             yield from self._sampled(data, problem, start, bench)
@@ -172,6 +168,14 @@ class StateSpaces(Experiment):
         begin = Start(start, data.train, len(data.train))
         for state, seconds in stops([phase], begin, trial, progress, reporter):
             yield self.row(data, state.step, self.score(data, state, trial, bench), seconds)
+
+    def start(self, data: StateData, seed: int, bench: StateBench) -> State:
+        """Return where all fits of a data set begin."""
+        return engine.init(data.model, derive_key(seed, "fit") % 2**31, data.train)
+
+    def step_sizes(self, steps: int) -> Schedule:
+        """Return the step sizes of algorithms that draw, as the estimator has them."""
+        return whole_step_schedule(steps)
 
     def row(self, data: StateData, step: int, score: float, seconds: float) -> Row:
         """Return what is put down: the mean log probability of a held-out time point, less the truth's if known."""
@@ -195,12 +199,14 @@ class StateSpaces(Experiment):
         steps = bench.setting.iterations
         global_name, _, local_name = ("ssvi_a:gibbs" if trial.algorithm == GIBBS else trial.algorithm).partition(":")
         local_step: LocalStep = lookup(f"ssvi.local_steps.{self.name}", LocalStep, local_name, "local step")()
-        rule: GlobalStep = SsviA() if trial.algorithm == GIBBS else GLOBAL[global_name](steps)
+        rule: GlobalStep = (
+            SsviA() if trial.algorithm == GIBBS else step_for_sequences(global_name, steps, self.averaging)
+        )
         schedule: Schedule = ConstantSchedule()
         if trial.algorithm == GIBBS:
             local_step = self.sampler()
         elif rule.stochastic:
-            schedule = whole_step_schedule(steps)
+            schedule = self.step_sizes(steps)
         return Problem(data.model, local_step, rule, schedule, len(data.train), ramp=False, backend=bench.backend)
 
     @abstractmethod

@@ -114,6 +114,9 @@ class LocalStep(ABC):
     prepares_whole: ClassVar[bool] = False
     """Whether `prepare` must see the whole minibatch: for instance because it has matrix products over all groups,
     whose last bits depend on how many there are. Then every machine is sent all of it, which takes longer."""
+    unit_cost: ClassVar[int] = 1
+    """How many times as long a unit of a group's cost takes as a token of a document, about: it decides how a minibatch
+    is cut into shards, so that sequences which are few and short still keep several threads busy."""
     shares_memory: ClassVar[bool] = False
     """Whether it writes into arrays of its own that later steps look at. Then it must run in this process."""
 

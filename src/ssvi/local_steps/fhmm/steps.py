@@ -95,6 +95,7 @@ class FactorialStep(LocalStep):
     """States of several chains."""
 
     model = "fhmm"
+    unit_cost = 4
     prepares_whole = True  # it has matrix products over all rows
 
     def check(self, batch: Sequences) -> None:

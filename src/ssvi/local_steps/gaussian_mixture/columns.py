@@ -11,6 +11,7 @@ from ssvi.local_steps.gaussian_mixture.dense import Rows, gather
 from ssvi.models.covariances import Sums
 from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.distances import diagonal_squares
+from ssvi.numerics.products import add_products
 from ssvi.typing import Array
 
 _LANES = 16
@@ -32,10 +33,11 @@ class ColumnGaussians:
 
     def sums(self, values: Array, complete: Rows, partial: Rows, local: Array) -> Sums:
         """Return the sums that eta-hat is made of, by the shares that `local` has of each row."""
-        counts, firsts, seconds = (np.zeros(self.means.shape) for _ in range(3))
-        totals = np.zeros(len(counts))
-        complete_sums(values, complete, local, totals, firsts, seconds)
-        counts += totals[:, None]
+        size = values.shape[1]
+        sums = np.zeros((len(self.means), 2 * size + 1))
+        complete_sums(values, complete, local, sums)
+        counts = np.repeat(sums[:, 2 * size :], size, axis=1)
+        firsts, seconds = np.ascontiguousarray(sums[:, :size]), np.ascontiguousarray(sums[:, size : 2 * size])
         partial_sums(values, partial, local, counts, firsts, seconds)
         return Sums(counts, firsts, seconds)
 
@@ -71,19 +73,21 @@ def partial_scores(
 
 
 @kernel
-def complete_sums(values: Array, rows: Rows, local: Array, totals: Array, firsts: Array, seconds: Array) -> None:
-    """Add up shares, rows and squares, for rows without missing entries."""
+def complete_sums(values: Array, rows: Rows, local: Array, sums: Array) -> None:
+    """Add to `sums` (K, 2 D + 1) each row (x, x^2, 1), weighted by its shares, for rows without missing entries."""
+    size, waiting = values.shape[1], 0
+    shares, terms = np.empty((4, local.shape[1])), np.ones((4, 2 * size + 1))
     for n in rows:
-        row = values[n]
+        for d in range(size):
+            terms[waiting, d] = values[n, d]
+            terms[waiting, size + d] = values[n, d] * values[n, d]
         for k in range(local.shape[1]):
-            share = local[n, k]
-            if share > 0.0:
-                totals[k] += share
-                first, second = firsts[k], seconds[k]
-                for d in range(row.size):
-                    product = share * row[d]
-                    first[d] += product
-                    second[d] += product * row[d]
+            shares[waiting, k] = local[n, k]
+        waiting += 1
+        if waiting == 4:
+            add_products(shares, terms, 4, sums)
+            waiting = 0
+    add_products(shares, terms, waiting, sums)
 
 
 @kernel

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.compile import fused_kernel, kernel, widest_vectors
+from ssvi.numerics.products import add_products
 from ssvi.numerics.random import Keys, uniform
 from ssvi.numerics.vectors import dot, total, total_distance
 from ssvi.typing import Array
@@ -40,22 +41,6 @@ def advance(vector: Array, matrix: Array, out: Array) -> None:
         a, first = vector[j], matrix[j]
         for k in range(size):
             out[k] += a * first[k]
-
-
-@fused_kernel
-def add_products(lefts: Array, rights: Array, count: int, counts: Array) -> None:
-    """Add to `counts` the outer products of up to four pairs of vectors."""
-    for j in range(counts.shape[0]):
-        own = counts[j]
-        if count == 4:
-            a, b, c, d = lefts[0, j], lefts[1, j], lefts[2, j], lefts[3, j]
-            for k in range(own.size):
-                own[k] += (a * rights[0, k] + b * rights[1, k]) + (c * rights[2, k] + d * rights[3, k])
-        else:
-            for i in range(count):
-                a = lefts[i, j]
-                for k in range(own.size):
-                    own[k] += a * rights[i, k]
 
 
 @kernel

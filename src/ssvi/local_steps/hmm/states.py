@@ -21,6 +21,7 @@ from ssvi.local_steps.hmm.views import ChainView
 from ssvi.local_steps.hmm.windows import FIRST_REACH, LONGEST_REACH, Windows, keys_of_rows, windows_at
 from ssvi.models.emissions.base import Tables
 from ssvi.models.hmm import HMM
+from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.tasks import Each
 from ssvi.typing import Array
@@ -60,9 +61,21 @@ class Totals:
 
 def shifted(scores: Array) -> tuple[Array, Array]:
     """Return exp(scores - the largest of each time point), in place, and the largest."""
-    largest = scores.max(axis=1)
-    scores -= largest[:, None]
+    largest = np.empty(len(scores))
+    below_largest(scores, largest)
     return np.exp(scores, out=scores), largest
+
+
+@kernel
+def below_largest(scores: Array, largest: Array) -> None:
+    """Fill in the largest score of each time point, and take it off all of them."""
+    for t in range(scores.shape[0]):
+        top = scores[t, 0]
+        for k in range(1, scores.shape[1]):
+            top = max(top, scores[t, k])
+        largest[t] = top
+        for k in range(scores.shape[1]):
+            scores[t, k] -= top
 
 
 def core_rows(windows: Windows) -> npt.NDArray[np.bool_]:
@@ -86,6 +99,7 @@ class ChainStep(LocalStep):
     """States of sequences, expected or drawn."""
 
     model = "hmm"
+    unit_cost = 4
     sampled: bool = False
 
     def check(self, batch: Sequences | Subchains) -> None:

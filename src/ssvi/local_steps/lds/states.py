@@ -106,6 +106,7 @@ class StateStep(LocalStep):
     """States of sequences, expected or drawn."""
 
     model = "lds"
+    unit_cost = 4
 
     def check(self, batch: Sequences) -> None:
         """Raise if a number is infinite."""
