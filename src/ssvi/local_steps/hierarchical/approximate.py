@@ -39,7 +39,7 @@ _SMALLEST = 1e-10  # of a curvature: beyond, a row says nothing
 
 
 @kernel
-def _objective(rows: Rows, first: int, last: int, seen: Seen, link: int, effects: Array, work: Work) -> float:
+def log_joint(rows: Rows, first: int, last: int, seen: Seen, link: int, effects: Array, work: Work) -> float:
     """Return log p(y, b | beta) at some effects, but for constants; fill in omega and k of a Newton step from there."""
     set_predictors(rows.inputs, first, last, seen, effects, work)
     d, total = effects.size, 0.0
@@ -62,7 +62,7 @@ def find_mode(rows: Rows, first: int, last: int, seen: Seen, link: int, iteratio
     d = work.mean.size
     work.mean[:] = 0.0
     work.drawn[:] = 0.0  # where the step begins
-    height, half = _objective(rows, first, last, seen, link, work.mean, work), 0.0
+    height, half = log_joint(rows, first, last, seen, link, work.mean, work), 0.0
     for iteration in range(iterations + 1):
         set_moments(rows.inputs, first, last, work)
         half = factor(seen, work)
@@ -71,13 +71,13 @@ def find_mode(rows: Rows, first: int, last: int, seen: Seen, link: int, iteratio
         for i in range(d):
             work.drawn[i] = work.mean[i]
         solve(seen, work)
-        reached = _objective(rows, first, last, seen, link, work.mean, work)
+        reached = log_joint(rows, first, last, seen, link, work.mean, work)
         for _ in range(_HALVINGS):
             if reached >= height - 1e-10 * abs(height):
                 break
             for i in range(d):
                 work.mean[i] = 0.5 * (work.mean[i] + work.drawn[i])
-            reached = _objective(rows, first, last, seen, link, work.mean, work)
+            reached = log_joint(rows, first, last, seen, link, work.mean, work)
         moved = 0.0
         for i in range(d):
             moved = max(moved, abs(work.mean[i] - work.drawn[i]) / (1e-3 + abs(work.mean[i])))
