@@ -41,7 +41,8 @@ from ssvi.typing import Array
 
 _MOST_PASSES, _FEWEST_PASSES, _PASSES = 600, 40, 4_000.0
 _FIRST_PASSES = 15  # to the mode, where a fit by draws begins
-_MOST_DRAWS, _FEWEST_DRAWS, _LEAST_WORTH = 4_000, 500, 100.0  # of weighed draws, and of what they must be worth
+_MOST_DRAWS, _FEWEST_DRAWS, _LEAST_WORTH = 6_000, 500, 100.0  # of weighed draws, and of what they must be worth
+_DRAWS_A_PASS = 10  # a fit that was short is not good enough to draw from, and its user in a hurry
 _GROUP_WORK, _GROUP_DRAWS = 2_000_000, (8, 1_000)  # rows times draws for what is said of groups, and how many draws
 _RAMP = 0.25  # of a fit's steps, over which SSVI's correction is brought in
 _AVERAGING = 3.0
@@ -107,7 +108,7 @@ class HierarchicalEstimator(HierarchicalResults):
         default=True,
         kind="bool",
         words="""After a fit by "ssvi", weigh draws from q so that summaries are those of the posterior itself, for
-        tables that are small enough (`reweighed_`; docs/multilevel.md).""",
+        tables that are small enough and fits of 50 passes or more (`reweighed_`; docs/multilevel.md).""",
         check=require_flag,
     )
     global_step: str | GlobalStep = changed(
@@ -155,7 +156,7 @@ class HierarchicalEstimator(HierarchicalResults):
             self._run(table.data, Given(make_seed(self.random_state), X, y, held_out))
             self._group_parts, self.groups_ = {}, _NO_NAMES
             self._draws = self._reweighed(table.data)
-            self._remember(table)
+            self._remember(table, len(table.data))
         return self
 
     def _fit_further(self, X: Any, y: Any, groups: Any, weights: Any) -> Self:
@@ -168,7 +169,7 @@ class HierarchicalEstimator(HierarchicalResults):
             table = self._table(X, y, groups, weights, reset=first)
             self._run_further(table.data, first=first)
             self._draws = {}
-            self._remember(table)
+            self._remember(table, self._state.documents_seen)
         return self
 
     def _table(self, X: Any, y: Any, groups: Any, weights: Any, *, reset: bool) -> Table:
@@ -252,19 +253,19 @@ class HierarchicalEstimator(HierarchicalResults):
         if not (self.reweigh and isinstance(make_global_step(self.global_step), Ssvi)):
             return {}
         model = self._model()
-        count = draws_for(model, data, _MOST_DRAWS)
+        count = draws_for(model, data, min(_MOST_DRAWS, _DRAWS_A_PASS * self.n_iter_))
         if count < _FEWEST_DRAWS:
             return {}
         seed = derive_key(self.random_state_, "reweigh", self._state.step)
         found = reweigh(model, self._state.estimate, likelihood_of(model, data), count, seed)
         return found.values if found.worth >= _LEAST_WORTH else {}
 
-    def _remember(self, table: Table) -> None:
-        """Keep what is known of each group of these rows."""
+    def _remember(self, table: Table, seen: int) -> None:
+        """Keep what is known of each group of these rows; the more groups were seen, the less do draws of q differ."""
         if table.names is None:
             return
         model, data = self._model(), table.data
-        count = int(np.clip(_GROUP_WORK // max(int(data.indptr[-1] - data.indptr[0]), 1), *_GROUP_DRAWS))
+        count = int(np.clip(_GROUP_WORK / max(seen * self._units(data), 1.0), *_GROUP_DRAWS))
         seed = derive_key(self.random_state_, "groups", self._state.step)
         values = self._draws or draws_of_q(model, self._state.estimate, count, seed, "groups")
         step = make_local_step(self.group_step, self.model_class.name)

@@ -9,7 +9,10 @@ Gaussian, with precisions H and working values such that slopes are those averag
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
+from ssvi.checks import require_count
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.hierarchical.base import HierarchicalStep, Prepared
 from ssvi.local_steps.hierarchical.group import (
@@ -150,22 +153,51 @@ def approximate_groups(
     return bound
 
 
+@dataclass(frozen=True)
 class ApproximateStep(HierarchicalStep):
-    """Effects of groups as Gaussians."""
+    """Effects of groups as Gaussians.
 
-    link: int
-    has_bound: bool
+    Parameters
+    ----------
+    max_iter : int
+        Steps at most: of Newton's to the mode, and where there are more from there.
 
+    """
+
+    max_iter: int = 50
+
+    has_bound: ClassVar[bool]
+
+    @property
     @abstractmethod
-    def iterations(self) -> tuple[int, int]:
-        """Return the most steps to the mode, and from there to the largest ELBO."""
+    def link(self) -> int:
+        """How probabilities follow from eta; see `links`."""
+
+    def __post_init__(self) -> None:
+        require_count("max_iter", self.max_iter)
 
     def run(self, model: HierarchicalRegression, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle groups start, ..., stop - 1."""
         found = self.room(model, prepared, start, stop)
-        newton, iterations = self.iterations()
+        further = self.max_iter if self.has_bound else 0
         bound = approximate_groups(
-            prepared.rows, start, stop, prepared.seen, self.link, newton, iterations, found.work, found.sums,
+            prepared.rows, start, stop, prepared.seen, self.link, self.max_iter, further, found.work, found.sums,
             found.effects, found.covariances, found.gains,
         )  # fmt: skip
         return self.result(model, found, float(bound) if self.has_bound else None)
+
+
+@dataclass(frozen=True)
+class LaplaceStep(ApproximateStep):
+    """A Gaussian at the mode of p(b_n | y_n, beta, Q), as wide as the curvature there says; see `ApproximateStep`."""
+
+    name = "laplace"
+    has_bound = False
+
+
+@dataclass(frozen=True)
+class VariationalStep(ApproximateStep):
+    """The Gaussian q(b_n) with the largest local ELBO, which is this step's bound; see `ApproximateStep`."""
+
+    name = "variational"
+    has_bound = True

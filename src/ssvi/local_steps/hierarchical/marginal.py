@@ -26,7 +26,7 @@ from ssvi.models.hierarchical.logistic import HierarchicalLogistic
 from ssvi.numerics.compile import kernel
 from ssvi.typing import Array
 
-_POINTS = {1: 15, 2: 9, 3: 5}  # of an axis, by the number of varying columns; one for more, and for none
+_POINTS = {1: 9, 2: 7, 3: 5}  # of an axis, by the number of varying columns; one for more, and for none
 _NEWTON = 30  # steps to the mode at most
 _NO_KEYS = np.zeros(0, dtype=np.uint64)
 
