@@ -1,8 +1,10 @@
 """Posteriors by weighed draws against quadrature, and the densities and likelihoods that weights are made of."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from ssvi.batches.groups import Groups
 from ssvi.evaluation.reweighing import log_density, reweigh, widened
@@ -92,30 +94,30 @@ def test_half_t_deviations_have_their_density():
 def test_two_deviations_have_the_density_that_an_integral_over_their_scales_has():
     prior, family = DeviationPrior("half_t", np.array([2.25, 0.5]), 2.0), Wishart(2)
 
-    def integrand(g, h):
-        scales = np.array([g, h])
-        lam = prior.precision(scales)[0]
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    roots, weights = 2.0 * (nodes + 1.0), 2.0 * weights  # of g on (0, 16), since the density of g has a pole at 0
+    total = 0.0
+    for (s, v), (t, w) in product(zip(roots, weights, strict=True), repeat=2):
+        lam = prior.precision(np.array([s * s, t * t]))[0]
         log_q = family.statistics(pack(Q)) @ lam - family.log_normalizer(lam)
-        return np.exp(log_q + stats.gamma.logpdf(scales, 0.5, scale=prior.squares).sum())
-
-    # g = s^2, since the density of g has a pole at 0.
-    wanted = integrate.dblquad(lambda s, t: 4 * s * t * integrand(s * s, t * t), 0.0, 4.0, 0.0, 4.0, epsrel=1e-6)[0]
-    assert np.exp(prior.log_density(pack(Q))) == pytest.approx(wanted, rel=1e-4)
+        density = np.exp(-(np.array([s, t]) ** 2) / prior.squares) / np.sqrt(np.pi * prior.squares) * 2.0
+        total += v * w * density.prod() * np.exp(log_q)
+    assert np.exp(prior.log_density(pack(Q))) == pytest.approx(total, rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["half_t", "half_normal", "gamma"])
 def test_the_noise_has_the_prior_that_is_simulated(kind):
-    """Shares of simulated tau in three parts of the line, 20,000 draws: 0.02 are five standard errors, 1e-6."""
+    """Shares of simulated tau in three parts of the line, 4,000 draws: 0.04 are five standard errors, 1e-6."""
     model = HierarchicalLinear(1, noise_prior=kind, noise_scale=1.5, noise_degrees=3.0)
     rng = np.random.default_rng(1)
-    drawn = np.array([model._simulate_globals(rng)["noise"][0] for _ in range(20_000)])
+    drawn = np.array([model._simulate_globals(rng)["noise"][0] for _ in range(4_000)])
     log_tau = np.linspace(-25, 25, 20_001)
     values = {"precision": np.ones((len(log_tau), 1, 1)), "noise": np.exp(log_tau)[:, None]}
     log_p = model.log_prior(values)  # h = 1 / tau: the density of log tau
     density = np.exp(log_p - log_p.max())
     density /= density.sum()
     for end in (0.2, 1.0):
-        assert (drawn < end).mean() == pytest.approx(density[log_tau < np.log(end)].sum(), abs=0.02)
+        assert (drawn < end).mean() == pytest.approx(density[log_tau < np.log(end)].sum(), abs=0.04)
 
 
 @pytest.mark.parametrize("kind", [HierarchicalLogistic, HierarchicalProbit])

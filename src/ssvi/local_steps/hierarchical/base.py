@@ -99,9 +99,9 @@ class HierarchicalStep(LocalStep):
         eta_hat: dict[str, Array] = {"coefficients": np.concatenate([sums.linear, pack(sums.quadratic)])[None]}
         if model.n_varying:
             eta_hat["precision"] = np.append(pack(sums.scatter), float(n))[None]
-        for name, block in model.blocks().items():
+        for name, shape in model.shapes.items():
             if name not in eta_hat:
-                eta_hat[name] = np.array([noise]) if name == "noise" else np.zeros(block.shape)
+                eta_hat[name] = np.array([noise]) if name == "noise" else np.zeros(shape)
         local = {"effects": found.effects, "covariances": found.covariances, "gains": found.gains}
         return LocalResult(eta_hat, local, bound)
 

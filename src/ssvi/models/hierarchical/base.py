@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,11 @@ class HierarchicalRegression(Model):
         if self.deviations.is_scaled:
             blocks["scales"] = Block(Gamma(), self.deviations.scales(), (self.n_varying, 2))
         return blocks
+
+    @cached_property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The shapes of the blocks."""
+        return {name: block.shape for name, block in self.blocks().items()}
 
     def log_prior(self, values: Mapping[str, Array]) -> Array:
         """Return log p / h of draws of all blocks but beta, scales integrated out; but for a constant."""
