@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from ssvi import engine
 from ssvi.batches.groups import Groups
@@ -17,9 +15,8 @@ from ssvi.checks import require, require_flag, require_one_of, require_positive
 from ssvi.engine import Problem
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import make_global_step, make_local_step, make_seed, unchanged_on_error
-from ssvi.estimators.hierarchical import formulas
-from ssvi.estimators.hierarchical.results import HierarchicalResults
-from ssvi.estimators.hierarchical.tables import Design, Names, check_groups, design_of, places_of_groups
+from ssvi.estimators.hierarchical.rows import HierarchicalRows, Table
+from ssvi.estimators.hierarchical.tables import places_of_groups
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
@@ -34,7 +31,6 @@ from ssvi.local_steps.hierarchical.marginal import likelihood_of
 from ssvi.models.base import Model
 from ssvi.models.hierarchical.base import HierarchicalRegression
 from ssvi.models.hierarchical.deviations import DEVIATION_PRIORS
-from ssvi.models.hierarchical.units import Units, usual_scales
 from ssvi.numerics.random import derive_key, derive_keys
 from ssvi.schedules import ConstantSchedule, PowerSchedule
 from ssvi.typing import Array
@@ -49,16 +45,8 @@ _AVERAGING = 3.0
 _NO_NAMES = np.array([], dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows in the form that fits take, and the labels of their groups, None where there are none."""
-
-    data: Groups
-    names: Names | None
-
-
 @with_parameters
-class HierarchicalEstimator(HierarchicalResults):
+class HierarchicalEstimator(HierarchicalRows):
     """A regression on the columns of X whose coefficients may vary between groups of rows."""
 
     formula: str | None = parameter(
@@ -153,8 +141,8 @@ class HierarchicalEstimator(HierarchicalResults):
             self._check_parameters()
             table = self._table(X, y, groups, weights, reset=True)
             held_out = None if validation is None else self._table(*validation, reset=False).data
+            self._group_parts, self.groups_, self._draws = {}, _NO_NAMES, {}
             self._run(table.data, Given(make_seed(self.random_state), X, y, held_out))
-            self._group_parts, self.groups_ = {}, _NO_NAMES
             self._draws = self._reweighed(table.data)
             self._remember(table, len(table.data))
         return self
@@ -171,82 +159,6 @@ class HierarchicalEstimator(HierarchicalResults):
             self._draws = {}
             self._remember(table, self._state.documents_seen)
         return self
-
-    def _table(self, X: Any, y: Any, groups: Any, weights: Any, *, reset: bool) -> Table:
-        """Check rows; a first table decides on columns, units and priors."""
-        if self.formula is not None:
-            if y is not None or groups is not None:
-                raise ValueError(
-                    "with a formula fit takes one table that has y and the groups: leave out y and groups."
-                )
-            parsed, (X, y, groups, weights) = self._parsed_formula(X, reset=reset)
-        else:
-            parsed = None
-        self._require_target(y)
-        grouped = groups is not None
-        if parsed is None:
-            X, y = self._checked(X, y, reset=reset)
-            design = self._plain_design(X.shape[1], grouped=grouped)
-        else:
-            y, design = self._checked_formula(X, y, parsed, reset=reset)
-        y, weights = self._target(y, weights, reset=reset)
-        inputs = self._with_intercept(np.asarray(X, dtype=np.float64), parsed is None)
-        labels = None if groups is None else check_groups(groups, len(inputs))
-        if reset:
-            self._formula_parts = parsed
-            self._design_parts = dataclasses.asdict(design)
-            self._settle(inputs, y, design)
-        elif design.varying and not self._design.varying:
-            raise ValueError("groups are given, and this model was fitted without any: leave out groups.")
-        elif self._design.varying and not design.varying:
-            raise ValueError("groups are missing: this model was fitted with groups.")
-        units = self._measures
-        scaled, outputs = inputs / units.columns, y / units.output
-        weights = weights if weights is None else self._row_weights(weights)
-        if labels is None:
-            return Table(Groups.from_rows(scaled, outputs, weights), None)
-        names, data = Groups.from_table(scaled, outputs, labels, weights)
-        return Table(data, np.asarray(names))
-
-    def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Array, Any]:
-        """Let scikit-learn check plain rows."""
-        checked = validate_data(self, X, y, reset=reset, dtype=np.float64, **self._target_checks())
-        return checked[0], checked[1]
-
-    def _parsed_formula(self, X: Any, *, reset: bool) -> tuple[dict[str, Any], tuple[Any, Any, Any, Any]]:
-        known = None if reset else self._formula_parts
-        return formulas.read(str(self.formula), X, known)
-
-    def _checked_formula(self, X: Array, y: Any, parsed: dict[str, Any], *, reset: bool) -> tuple[Any, Design]:
-        design = Design(tuple(parsed["names"]), tuple(parsed["fixed"]), tuple(parsed["varying"]))
-        if reset:
-            self.n_features_in_ = len(design.names)
-            self.__dict__.pop("feature_names_in_", None)
-        return np.asarray(y), design
-
-    def _plain_design(self, width: int, *, grouped: bool) -> Design:
-        names = getattr(self, "feature_names_in_", None)
-        columns = [f"x{i}" for i in range(width)] if names is None else [str(name) for name in names]
-        return design_of(columns, self.varying, fit_intercept=self.fit_intercept, grouped=grouped)
-
-    def _settle(self, inputs: Array, y: Array, design: Design) -> None:
-        """Decide on units and priors, which a fit cannot change later."""
-        scaled_by = y if self._has_units else None
-        units, scales = Units.of(inputs, scaled_by), usual_scales(inputs, scaled_by, design.intercept)
-        self._unit_parts = dataclasses.asdict(units)
-        fixed, varying = list(design.fixed), list(design.varying)
-        coefficient = _numbers("coefficient_scale", self.coefficient_scale, scales[fixed])
-        deviation = _numbers("deviation_scale", self.deviation_scale, scales[varying])
-        self._fields = {
-            "n_features": inputs.shape[1],
-            "fixed": design.fixed,
-            "varying": design.varying,
-            "coefficient_scale": tuple((coefficient / units.factors(fixed)).tolist()),
-            "deviation_prior": self.deviation_prior,
-            "deviation_scale": tuple((deviation / units.factors(varying)).tolist()) or 1.0,
-            "deviation_degrees": float(self.deviation_degrees),
-            **self._more_fields(units),
-        }
 
     def _reweighed(self, data: Groups) -> dict[str, Array]:
         """Return draws from the posterior of a table that is small enough, by weighing draws from q; else none."""
@@ -280,34 +192,6 @@ class HierarchicalEstimator(HierarchicalResults):
         else:
             self.groups_ = np.array(table.names)
         self._group_parts = own
-
-    # ------------------------------------------------------------------ what subclasses say
-
-    _has_units: ClassVar[bool] = True
-    """Whether y has units of its own."""
-
-    @abstractmethod
-    def _target(self, y: Any, weights: Any, *, reset: bool) -> tuple[Array, Any]:
-        """Check y; return it as numbers, and weights, checked too."""
-
-    def _row_weights(self, weights: Array) -> Array:
-        """Return the weights of rows in the form that the model takes."""
-        return weights
-
-    def _target_checks(self) -> dict[str, Any]:
-        """Return what scikit-learn is to check of y."""
-        return {}
-
-    def _more_fields(self, units: Units) -> dict[str, Any]:
-        """Return further fields of the model."""
-        return {}
-
-    def _require_target(self, y: Any) -> None:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: give X, y and groups, or a "
-                "formula and a table."
-            )
 
     # ------------------------------------------------------------------ the loop
 
@@ -399,18 +283,3 @@ class HierarchicalEstimator(HierarchicalResults):
     @abstractmethod
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Fit the model to rows from a fresh start."""
-
-
-def _numbers(name: str, given: Any, usual: Array) -> Array:
-    """Return the positive numbers that a parameter says, one for each column, or the usual ones."""
-    if given is None:
-        return usual
-    numbers = np.asarray(given, dtype=object)
-    try:
-        values = np.broadcast_to(numbers.astype(float), usual.shape)
-        met = bool((np.isfinite(values) & (values > 0)).all()) and numbers.ndim <= 1
-    except (TypeError, ValueError):
-        met = False
-    if not met:
-        raise ValueError(f"{name} must be a positive number, or one for each of {len(usual)} columns, not {given!r}.")
-    return np.array(values)
