@@ -108,12 +108,9 @@ def _eight_schools(options: argparse.Namespace) -> None:
         random_state=0,
     ).fit(table)  # fmt: skip
     names, mean, deviation = _reference(folder, "eight_schools-eight_schools_noncentered")
-    own = model._posterior()
-    scale = model._measures.output
-    precision = model._state.estimate["coefficients"][0, 1]
-    variance = own.covariances[:, 0, 0] + 2.0 * own.cross[:, 0, 0] + 1.0 / precision
-    summary = model.summary()
-    found = np.concatenate([model.coefficients_[0] + own.means[:, 0] * scale, summary["mean"].to_numpy()])
+    eta, variance = model._eta(table, None, "error")  # of each school
+    scale, summary = model._measures.output, model.summary()
+    found = np.concatenate([eta * scale, summary["mean"].to_numpy()])
     wide = np.concatenate([np.sqrt(variance) * scale, summary["sd"].to_numpy()])
     _compare(names, found, wide, mean, deviation)
 

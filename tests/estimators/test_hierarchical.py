@@ -51,7 +51,7 @@ def test_groups_known_unknown_and_average(sleep):
     known, spread = sleep.predict(rows, return_std=True)
     average = sleep.predict(rows.drop(columns="Subject"))
     other, wider = sleep.predict(rows.assign(Subject=999), return_std=True)
-    np.testing.assert_allclose(average, sleep.coefficients_ @ [[1, 1], [0, 9]])
+    np.testing.assert_allclose(average, sleep.summary()["mean"].iloc[:2] @ [[1, 1], [0, 9]])
     np.testing.assert_allclose(other, average)
     assert known[1] > average[1] + 40.0
     assert np.all(wider > spread)
@@ -68,6 +68,22 @@ def test_cbpp_at_the_mode_has_the_estimates_of_lme4():
     off = np.abs(model.coefficients_ - [-1.398, -0.992, -1.128, -1.580])
     assert np.all(off < 0.1 * np.array([0.231, 0.303, 0.323, 0.422]))
     assert model.deviations_[0] == pytest.approx(0.642, rel=0.15)
+
+
+def test_cbpp_by_draws_has_the_estimates_of_lme4():
+    """The same by SSVI: medians of the posterior, whose means are up to 0.13 standard errors away."""
+    model = HierarchicalLogisticRegression(
+        formula="incidence | trials(size) ~ period + (1 | herd)", random_state=0
+    ).fit(cbpp())  # fmt: skip
+    assert model.reweighed_
+    off = np.abs(model.coefficients_ - [-1.398, -0.992, -1.128, -1.580])
+    assert np.all(off < 0.1 * np.array([0.231, 0.303, 0.323, 0.422]))
+    assert model.deviations_[0] == pytest.approx(0.642, rel=0.15)
+    # A Gibbs run of 60,000 sweeps; with draws worth 2,000, 0.1 deviations are four standard errors (1e-4 each).
+    gibbs = np.array([[-1.421, -0.999, -1.142, -1.634, 0.765], [0.265, 0.312, 0.334, 0.445, 0.230]])
+    table = model.summary()
+    assert np.all(np.abs(table["mean"] - gibbs[0]) < 0.1 * gibbs[1])
+    np.testing.assert_allclose(table["sd"], gibbs[1], rtol=0.1)
 
 
 def test_a_formula_is_the_design_that_one_writes_by_hand(sleep):

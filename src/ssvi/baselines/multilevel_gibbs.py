@@ -16,7 +16,8 @@ from scipy import special
 from ssvi.baselines.chains import Chain
 from ssvi.batches.groups import Groups
 from ssvi.families.symmetric import pack, unpack
-from ssvi.models.hierarchical.base import HierarchicalRegression, draw_wishart
+from ssvi.models.hierarchical.base import HierarchicalRegression
+from ssvi.models.hierarchical.deviations import draw_wishart
 from ssvi.models.hierarchical.linear import HierarchicalLinear
 from ssvi.models.hierarchical.logistic import HierarchicalLogistic
 from ssvi.numerics.compile import kernel
@@ -138,11 +139,11 @@ def _population(model: HierarchicalRegression, values: dict[str, Array], effects
     d = model.n_varying
     if not d:
         return
-    prior = model._precision_prior(values.get("scales"))[0]
+    prior = model.deviations.precision(values.get("scales"))[0]
     lam = prior + np.append(pack(effects.T @ effects), len(effects))
     values["precision"] = draw_wishart(rng, d, lam)[None]
-    if model.is_scaled:
-        shape, rate = model._scales_prior(np.diagonal(unpack(values["precision"][0], d))).T
+    if model.deviations.is_scaled:
+        shape, rate = model.deviations.scales(np.diagonal(unpack(values["precision"][0], d))).T
         values["scales"] = rng.gamma(shape, 1.0 / rate)
 
 

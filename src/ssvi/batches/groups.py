@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.batches.moments import Moments
 from ssvi.batches.runs import group_rows, take_runs
 from ssvi.typing import Array
 
@@ -74,12 +76,24 @@ class Groups:
 
     def slice(self, start: int, stop: int) -> Self:
         """Return groups start, ..., stop - 1; they share the arrays."""
-        return type(self)(self.indptr[start : stop + 1], self.inputs, self.outputs, self.weights)
+        found = type(self)(self.indptr[start : stop + 1], self.inputs, self.outputs, self.weights)
+        return self._with_moments(found, slice(start, stop))
 
     def take(self, chosen: npt.NDArray[np.int64]) -> Self:
         """Return the given groups in the given order, copied."""
         indptr, rows = take_runs(self.indptr, chosen)
-        return type(self)(indptr, self.inputs[rows], self.outputs[rows], self.weights[rows])
+        found = type(self)(indptr, self.inputs[rows], self.outputs[rows], self.weights[rows])
+        return self._with_moments(found, chosen)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Sums over each group's rows; where they were asked for, parts of the groups have them too."""
+        return Moments.of(self.indptr, self.inputs, self.outputs, self.weights)
+
+    def _with_moments(self, part: Self, chosen: Any) -> Self:
+        if "moments" in self.__dict__:
+            part.__dict__["moments"] = self.moments.some(chosen)
+        return part
 
     def costs(self) -> npt.NDArray[np.int64]:
         """Return the number of rows of each group."""

@@ -12,7 +12,6 @@ from scipy import special
 
 from ssvi.backends.base import Backend
 from ssvi.batches.groups import Groups
-from ssvi.evaluation.posterior import draws_of_q
 from ssvi.families.multivariate_gaussian import MultivariateGaussian
 from ssvi.families.symmetric import unpack
 from ssvi.families.wishart import Wishart
@@ -25,8 +24,6 @@ from ssvi.typing import Array
 UNKNOWN, AVERAGE = -1, -2
 """Places of a group that the fit has not seen, and of the average group."""
 
-_MOST_WORK = 40_000_000  # rows times draws, for what is said of groups
-_FEWEST, _MOST = 8, 200  # draws
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
@@ -35,11 +32,19 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Globals:
-    """Draws from q in the data's units: coefficients, the population's covariance, and the noise's deviation."""
+    """Draws in the data's units: coefficients, the population's covariance, and the noise's deviation."""
 
     coefficients: Array
     covariances: Array
     noise: Array | None
+
+    @classmethod
+    def of(cls, model: HierarchicalRegression, values: Mapping[str, Array], units: Units) -> Globals:
+        """Take draws by block, as models simulate them."""
+        coefficients = values["coefficients"][:, 0] * units.factors(model.fixed_columns)
+        noise = units.output / np.sqrt(values["noise"][:, 0]) if "noise" in values else None
+        factors = units.factors(model.varying)
+        return cls(coefficients, _covariances(model, values) * np.outer(factors, factors), noise)
 
     @property
     def deviations(self) -> Array:
@@ -51,20 +56,6 @@ class Globals:
         """Of the varying columns between groups."""
         deviations = self.deviations
         return np.asarray(self.covariances / (deviations[:, :, None] * deviations[:, None, :]))
-
-
-def draw_globals(
-    model: HierarchicalRegression, parameters: Mapping[str, Array], units: Units, count: int, seed: int
-) -> Globals:
-    """Draw from q."""
-    values = draws_of_q(model, parameters, count, seed, "summary")
-    coefficients = values["coefficients"][:, 0] * units.factors(model.fixed_columns)
-    d, covariances = model.n_varying, np.zeros((count, 0, 0))
-    if d:
-        factors = units.factors(model.varying)
-        covariances = np.linalg.inv(unpack(values["precision"][:, 0], d)) * np.outer(factors, factors)
-    noise = units.output / np.sqrt(values["noise"][:, 0]) if "noise" in values else None
-    return Globals(coefficients, covariances, noise)
 
 
 @dataclass(frozen=True)
@@ -88,15 +79,14 @@ class GroupPosterior:
 def group_posterior(
     step: LocalStep,
     model: HierarchicalRegression,
-    parameters: Mapping[str, Array],
+    values: Mapping[str, Array],
     data: Groups,
     backend: Backend,
     seed: int,
 ) -> GroupPosterior:
-    """Run the local step at draws from q: as many as time allows, for tables that are not large 200."""
-    rows = int(data.indptr[-1] - data.indptr[0])
-    count = int(np.clip(_MOST_WORK // max(rows, 1), _FEWEST, _MOST))
-    values = draws_of_q(model, parameters, count, seed, "groups")
+    """Run the local step at draws of the global parameters."""
+    count = len(values["coefficients"])
+    values = dict(values) | {name: np.ones((count, 1)) for name in model.blocks() if name not in values}
     beta = values["coefficients"][:, 0] - values["coefficients"][:, 0].mean(axis=0)
     n, d, keys = len(data), model.n_varying, derive_keys(seed, len(data))
     mean, square, cross = np.zeros((n, d)), np.zeros((n, d, d)), np.zeros((n, d, model.n_fixed))
@@ -116,11 +106,63 @@ def group_posterior(
 
 
 @dataclass(frozen=True)
+class Known:
+    """What is known of the average group and of the population, in units of the model.
+
+    Attributes
+    ----------
+    mean, covariance : (p,), (p, p)
+        Of beta.
+    population : (d, d)
+        E[Q^-1]; under a q that has none, the inverse of E[Q].
+
+    """
+
+    mean: Array
+    covariance: Array
+    population: Array
+
+    @classmethod
+    def of_q(cls, model: HierarchicalRegression, parameters: Mapping[str, Array]) -> Known:
+        """Take q."""
+        mean, precision = MultivariateGaussian(model.n_fixed).standard(parameters["coefficients"][0])
+        d, population = model.n_varying, np.zeros((0, 0))
+        if d:
+            scatter, degrees = Wishart(d).standard(parameters["precision"][0])
+            population = np.asarray(scatter / (degrees - d - 1.0 if degrees > d + 1.5 else degrees))
+        return cls(mean, np.asarray(np.linalg.inv(precision), dtype=float), population)
+
+    @classmethod
+    def of_draws(cls, model: HierarchicalRegression, values: Mapping[str, Array]) -> Known:
+        """Take draws of equal weight."""
+        beta = values["coefficients"][:, 0]
+        covariance = np.atleast_2d(np.cov(beta, rowvar=False))
+        return cls(beta.mean(axis=0), covariance, _covariances(model, values).mean(axis=0))
+
+
+def likely_size(draws: Array) -> Array:
+    """Return a likely value of positive numbers: the mode of the gamma distribution with their mean and variance.
+
+    It lies near the posterior's mode, which is what restricted maximum likelihood reports, and has much less noise than
+    a mode that is read off a histogram. It is 0 where deviations are as large as means.
+    """
+    mean = draws.mean(axis=0)
+    return np.asarray(np.maximum(mean - draws.var(axis=0) / np.maximum(mean, 1e-300), 0.0))
+
+
+def _covariances(model: HierarchicalRegression, values: Mapping[str, Array]) -> Array:
+    """Return Q^-1 of each draw."""
+    if not model.n_varying:
+        return np.zeros((len(values["coefficients"]), 0, 0))
+    return np.asarray(np.linalg.inv(unpack(values["precision"][:, 0], model.n_varying)))
+
+
+@dataclass(frozen=True)
 class Predictor:
     """The linear predictor of rows under q, in units of the model: its mean and its variance."""
 
     model: HierarchicalRegression
-    parameters: Mapping[str, Array]
+    known: Known
     groups: GroupPosterior
 
     def eta(self, inputs: Array, places: Places) -> tuple[Array, Array]:
@@ -131,9 +173,7 @@ class Predictor:
         """
         model = self.model
         x, v = inputs[:, model.fixed_columns], inputs[:, model.varying]
-        mean, precision = MultivariateGaussian(model.n_fixed).standard(self.parameters["coefficients"][0])
-        covariance = np.linalg.inv(precision)
-        eta, variance = x @ mean, ((x @ covariance) * x).sum(axis=1)
+        eta, variance = x @ self.known.mean, ((x @ self.known.covariance) * x).sum(axis=1)
         known = np.flatnonzero(places >= 0)
         if model.n_varying and len(known):
             own, rows, at = self.groups, v[known], places[known]
@@ -142,14 +182,8 @@ class Predictor:
             variance[known] += 2.0 * np.einsum("nd,ndp,np->n", rows, own.cross[at], x[known])
         unknown = np.flatnonzero(places == UNKNOWN)
         if model.n_varying and len(unknown):
-            variance[unknown] += ((v[unknown] @ self.population()) * v[unknown]).sum(axis=1)
+            variance[unknown] += ((v[unknown] @ self.known.population) * v[unknown]).sum(axis=1)
         return eta, np.maximum(variance, 0.0)
-
-    def population(self) -> Array:
-        """Return E_q[Q^-1]; the inverse of E_q[Q] where that has no mean."""
-        d = self.model.n_varying
-        scatter, degrees = Wishart(d).standard(self.parameters["precision"][0])
-        return np.asarray(scatter / (degrees - d - 1.0 if degrees > d + 1.5 else degrees))
 
 
 def mean_share(kind: Any, eta: Array, variance: Array) -> Array:

@@ -2,71 +2,51 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ssvi import engine
 from ssvi.batches.groups import Groups
 from ssvi.checks import require, require_flag, require_one_of, require_positive
+from ssvi.engine import Problem
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import make_global_step, make_local_step, make_seed, unchanged_on_error
-from ssvi.estimators.hierarchical import formulas, summaries
-from ssvi.estimators.hierarchical.tables import (
-    Design,
-    Names,
-    check_groups,
-    design_of,
-    places_of_groups,
-)
+from ssvi.estimators.hierarchical.rows import HierarchicalRows, Table
+from ssvi.estimators.hierarchical.tables import places_of_groups
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
-from ssvi.evaluation.multilevel import AVERAGE, UNKNOWN, GroupPosterior, Places, Predictor, group_posterior
-from ssvi.families.multivariate_gaussian import MultivariateGaussian
-from ssvi.families.wishart import Wishart
+from ssvi.evaluation.multilevel import group_posterior
+from ssvi.evaluation.posterior import draws_of_q
+from ssvi.evaluation.reweighing import draws_for, reweigh
 from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.map import Map
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.hierarchical.marginal import likelihood_of
 from ssvi.models.base import Model
-from ssvi.models.hierarchical.base import DEVIATION_PRIORS, HierarchicalRegression
-from ssvi.models.hierarchical.units import Units, usual_scales
+from ssvi.models.hierarchical.base import HierarchicalRegression
+from ssvi.models.hierarchical.deviations import DEVIATION_PRIORS
 from ssvi.numerics.random import derive_key, derive_keys
-from ssvi.schedules import PowerSchedule
+from ssvi.schedules import ConstantSchedule, PowerSchedule
 from ssvi.typing import Array
 
-_MOST_PASSES, _FEWEST_PASSES, _PASSES = 600, 80, 6_000.0
+_MOST_PASSES, _FEWEST_PASSES, _PASSES = 600, 40, 4_000.0
+_FIRST_PASSES = 15  # to the mode, where a fit by draws begins
+_MOST_DRAWS, _FEWEST_DRAWS, _LEAST_WORTH = 6_000, 500, 100.0  # of weighed draws, and of what they must be worth
+_DRAWS_A_PASS = 10  # a fit that was short is not good enough to draw from, and its user in a hurry
+_GROUP_WORK, _GROUP_DRAWS = 2_000_000, (8, 1_000)  # rows times draws for what is said of groups, and how many draws
 _RAMP = 0.25  # of a fit's steps, over which SSVI's correction is brought in
 _AVERAGING = 3.0
 _NO_NAMES = np.array([], dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows in the form that fits take, and the labels of their groups, None where there are none."""
-
-    data: Groups
-    names: Names | None
-
-
-class _Fitted:
-    """What a fit leaves behind, in the form in which files hold it."""
-
-    groups_: Names
-    _given_parts: dict[str, Any]
-    _fields: dict[str, Any]
-    _design_parts: dict[str, Any]
-    _unit_parts: dict[str, Any]
-    _group_parts: dict[str, Array]
-    _formula_parts: dict[str, Any] | None
-
-
 @with_parameters
-class HierarchicalEstimator(_Fitted, StochasticEstimator):
+class HierarchicalEstimator(HierarchicalRows):
     """A regression on the columns of X whose coefficients may vary between groups of rows."""
 
     formula: str | None = parameter(
@@ -112,6 +92,13 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
         words="Degrees of freedom of that prior: with 1, a half-Cauchy deviation of one varying column.",
         check=require_positive,
     )
+    reweigh: bool = parameter(
+        default=True,
+        kind="bool",
+        words="""After a fit by "ssvi", weigh draws from q so that summaries are those of the posterior itself, for
+        tables that are small enough and fits of 50 passes or more (`reweighed_`; docs/multilevel.md).""",
+        check=require_flag,
+    )
     global_step: str | GlobalStep = changed(
         StochasticEstimator,
         "global_step",
@@ -131,7 +118,7 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
         StochasticEstimator,
         "max_iter",
         default=None,
-        words="""Passes over the data in `fit`. By default 6,000 divided by the root of the number of groups, between 80
+        words="""Passes over the data in `fit`. By default 4,000 divided by the root of the number of groups, between 40
         and 600; by minibatches 20. "auto" goes on until the fit has converged, for ten times as many at most.""",
     )
 
@@ -140,20 +127,12 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
     """The local step of fits, by default."""
     group_step: ClassVar[str]
     """The local step by which groups are described: one that draws nothing."""
+    first_step: ClassVar[str]
+    """The local step by which fits find the mode, where they begin."""
     _online_schedule = PowerSchedule(0.6, 10.0)
     _stream_schedule = PowerSchedule(0.7, 10.0)
     _default_passes = (20, _MOST_PASSES)
 
-    saved_attributes = (
-        *StochasticEstimator.saved_attributes,
-        "groups_",
-        "_given_parts",
-        "_fields",
-        "_design_parts",
-        "_unit_parts",
-        "_group_parts",
-        "_formula_parts",
-    )
     # ------------------------------------------------------------------ fitting
 
     def _fit(self, X: Any, y: Any, groups: Any, weights: Any, validation: tuple[Any, ...] | None) -> Self:
@@ -162,10 +141,10 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
             self._check_parameters()
             table = self._table(X, y, groups, weights, reset=True)
             held_out = None if validation is None else self._table(*validation, reset=False).data
+            self._group_parts, self.groups_, self._draws = {}, _NO_NAMES, {}
             self._run(table.data, Given(make_seed(self.random_state), X, y, held_out))
-            self._group_parts = {}
-            self.groups_ = _NO_NAMES
-            self._remember(table)
+            self._draws = self._reweighed(table.data)
+            self._remember(table, len(table.data))
         return self
 
     def _fit_further(self, X: Any, y: Any, groups: Any, weights: Any) -> Self:
@@ -177,96 +156,34 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
                 self._group_parts, self.groups_ = {}, _NO_NAMES
             table = self._table(X, y, groups, weights, reset=first)
             self._run_further(table.data, first=first)
-            self._remember(table)
+            self._draws = {}
+            self._remember(table, self._state.documents_seen)
         return self
 
-    def _table(self, X: Any, y: Any, groups: Any, weights: Any, *, reset: bool) -> Table:
-        """Check rows; a first table decides on columns, units and priors."""
-        if self.formula is not None:
-            if y is not None or groups is not None:
-                raise ValueError(
-                    "with a formula fit takes one table that has y and the groups: leave out y and groups."
-                )
-            parsed, (X, y, groups, weights) = self._parsed_formula(X, reset=reset)
-        else:
-            parsed = None
-        self._require_target(y)
-        grouped = groups is not None
-        if parsed is None:
-            X, y = self._checked(X, y, reset=reset)
-            design = self._plain_design(X.shape[1], grouped=grouped)
-        else:
-            y, design = self._checked_formula(X, y, parsed, reset=reset)
-        y, weights = self._target(y, weights, reset=reset)
-        inputs = self._with_intercept(np.asarray(X, dtype=np.float64), parsed is None)
-        labels = None if groups is None else check_groups(groups, len(inputs))
-        if reset:
-            self._formula_parts = parsed
-            self._design_parts = dataclasses.asdict(design)
-            self._settle(inputs, y, design)
-        elif design.varying and not self._design.varying:
-            raise ValueError("groups are given, and this model was fitted without any: leave out groups.")
-        elif self._design.varying and not design.varying:
-            raise ValueError("groups are missing: this model was fitted with groups.")
-        units = self._measures
-        scaled, outputs = inputs / units.columns, y / units.output
-        weights = weights if weights is None else self._row_weights(weights)
-        if labels is None:
-            return Table(Groups.from_rows(scaled, outputs, weights), None)
-        names, data = Groups.from_table(scaled, outputs, labels, weights)
-        return Table(data, np.asarray(names))
+    def _reweighed(self, data: Groups) -> dict[str, Array]:
+        """Return draws from the posterior of a table that is small enough, by weighing draws from q; else none."""
+        if not (self.reweigh and isinstance(make_global_step(self.global_step), Ssvi)):
+            return {}
+        model = self._model()
+        count = draws_for(model, data, min(_MOST_DRAWS, _DRAWS_A_PASS * self.n_iter_))
+        if count < _FEWEST_DRAWS:
+            return {}
+        seed = derive_key(self.random_state_, "reweigh", self._state.step)
+        found = reweigh(model, self._state.estimate, likelihood_of(model, data), count, seed)
+        return found.values if found.worth >= _LEAST_WORTH else {}
 
-    def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Array, Any]:
-        """Let scikit-learn check plain rows."""
-        checked = validate_data(self, X, y, reset=reset, dtype=np.float64, **self._target_checks())
-        return checked[0], checked[1]
-
-    def _parsed_formula(self, X: Any, *, reset: bool) -> tuple[dict[str, Any], tuple[Any, Any, Any, Any]]:
-        known = None if reset else self._formula_parts
-        return formulas.read(str(self.formula), X, known)
-
-    def _checked_formula(self, X: Array, y: Any, parsed: dict[str, Any], *, reset: bool) -> tuple[Any, Design]:
-        design = Design(tuple(parsed["names"]), tuple(parsed["fixed"]), tuple(parsed["varying"]))
-        if reset:
-            self.n_features_in_ = len(design.names)
-            self.__dict__.pop("feature_names_in_", None)
-        return np.asarray(y), design
-
-    def _plain_design(self, width: int, *, grouped: bool) -> Design:
-        names = getattr(self, "feature_names_in_", None)
-        columns = [f"x{i}" for i in range(width)] if names is None else [str(name) for name in names]
-        return design_of(columns, self.varying, fit_intercept=self.fit_intercept, grouped=grouped)
-
-    def _with_intercept(self, X: Array, is_plain: bool) -> Array:
-        return np.column_stack([np.ones(len(X)), X]) if is_plain and self.fit_intercept else X
-
-    def _settle(self, inputs: Array, y: Array, design: Design) -> None:
-        """Decide on units and priors, which a fit cannot change later."""
-        scaled_by = y if self._has_units else None
-        units, scales = Units.of(inputs, scaled_by), usual_scales(inputs, scaled_by, design.intercept)
-        self._unit_parts = dataclasses.asdict(units)
-        fixed, varying = list(design.fixed), list(design.varying)
-        coefficient = _numbers("coefficient_scale", self.coefficient_scale, scales[fixed])
-        deviation = _numbers("deviation_scale", self.deviation_scale, scales[varying])
-        self._fields = {
-            "n_features": inputs.shape[1],
-            "fixed": design.fixed,
-            "varying": design.varying,
-            "coefficient_scale": tuple((coefficient / units.factors(fixed)).tolist()),
-            "deviation_prior": self.deviation_prior,
-            "deviation_scale": tuple((deviation / units.factors(varying)).tolist()) or 1.0,
-            "deviation_degrees": float(self.deviation_degrees),
-            **self._more_fields(units),
-        }
-
-    def _remember(self, table: Table) -> None:
-        """Keep what is known of each group of these rows."""
+    def _remember(self, table: Table, seen: int) -> None:
+        """Keep what is known of each group of these rows; the more groups were seen, the less do draws of q differ."""
         if table.names is None:
             return
+        model, data = self._model(), table.data
+        count = int(np.clip(_GROUP_WORK / max(seen * self._units(data), 1.0), *_GROUP_DRAWS))
+        seed = derive_key(self.random_state_, "groups", self._state.step)
+        values = self._draws or draws_of_q(model, self._state.estimate, count, seed, "groups")
+        step = make_local_step(self.group_step, self.model_class.name)
         with self._open_backend() as backend:
-            step = make_local_step(self.group_step, self.model_class.name)
-            seed = derive_key(self.random_state_, "groups", self._state.step)
-            found = group_posterior(step, self._model(), self._state.estimate, table.data, backend, seed)
+            some = {name: value[:count] for name, value in values.items()}
+            found = group_posterior(step, model, some, data, backend, seed)
         own = {"means": found.means, "covariances": found.covariances, "cross": found.cross}
         if len(self.groups_):
             kept = places_of_groups(table.names, self.groups_, -1) < 0
@@ -275,34 +192,6 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
         else:
             self.groups_ = np.array(table.names)
         self._group_parts = own
-
-    # ------------------------------------------------------------------ what subclasses say
-
-    _has_units: ClassVar[bool] = True
-    """Whether y has units of its own."""
-
-    @abstractmethod
-    def _target(self, y: Any, weights: Any, *, reset: bool) -> tuple[Array, Any]:
-        """Check y; return it as numbers, and weights, checked too."""
-
-    def _row_weights(self, weights: Array) -> Array:
-        """Return the weights of rows in the form that the model takes."""
-        return weights
-
-    def _target_checks(self) -> dict[str, Any]:
-        """Return what scikit-learn is to check of y."""
-        return {}
-
-    def _more_fields(self, units: Units) -> dict[str, Any]:
-        """Return further fields of the model."""
-        return {}
-
-    def _require_target(self, y: Any) -> None:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: give X, y and groups, or a "
-                "formula and a table."
-            )
 
     # ------------------------------------------------------------------ the loop
 
@@ -325,6 +214,21 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
         """Priors that depend on other blocks have no bound of their own."""
         model: Model = self._model()
         return super()._bound(data) if not model.priors(self._views()) else float("nan")
+
+    def _first_guess(self, data: Groups) -> Any:
+        """Return the mode, for fits by draws that see all groups in each step: draws take longer to find it."""
+        if not self._is_batch(len(data)) or not make_global_step(self.global_step).stochastic:
+            return None
+        if self.first_step == "exact":
+            _ = data.moments  # which every step then has
+        model, step = self._model(), make_local_step(self.first_step, self.model_class.name)
+        start = engine.init(model, self.random_state_, data)
+        with self._open_backend() as backend:
+            problem = Problem(model, step, Map(), ConstantSchedule(), len(data), ramp=False, backend=backend)
+            return engine.run(problem, start, data, sweeps=_FIRST_PASSES, batch_size=len(data)).parameters
+
+    def _begin_from(self, start: Any, data: Groups) -> None:
+        self._state = replace(self._state, parameters=start)
 
     def _score(self, data: Groups) -> float:
         """Return the mean log probability of a row (or a bound of it) at the point estimate, its group being new."""
@@ -375,105 +279,7 @@ class HierarchicalEstimator(_Fitted, StochasticEstimator):
     def _units(self, data: Any) -> float:
         return float(data.indptr[-1] - data.indptr[0]) / max(len(data), 1)
 
-    # ------------------------------------------------------------------ results
-
-    @property
-    def _design(self) -> Design:
-        return Design(**{name: tuple(value) for name, value in self._design_parts.items()})
-
-    @property
-    def _measures(self) -> Units:
-        return Units(np.asarray(self._unit_parts["columns"]), float(self._unit_parts["output"]))
-
-    @property
-    def coefficient_names_(self) -> list[str]:
-        """The names of the coefficients that all groups share."""
-        check_is_fitted(self)
-        return [self._design.names[place] for place in self._design.fixed]
-
-    @property
-    def coefficients_(self) -> Array:
-        """E_q[beta] in the data's units, the intercept among them."""
-        check_is_fitted(self)
-        model = self._model()
-        mean = MultivariateGaussian(model.n_fixed).standard(self._state.estimate["coefficients"][0]).mean
-        return mean * self._measures.factors(model.fixed_columns)
-
-    @property
-    def population_covariance_(self) -> Array:
-        """The covariance of the varying coefficients between groups: the inverse of E_q[Q], in the data's units."""
-        check_is_fitted(self)
-        model = self._model()
-        if not model.n_varying:
-            return np.zeros((0, 0))
-        factors = self._measures.factors(model.varying)
-        scatter, degrees = Wishart(model.n_varying).standard(self._state.estimate["precision"][0])
-        return np.asarray(scatter / degrees * np.outer(factors, factors))
-
-    @property
-    def deviations_(self) -> Array:
-        """The deviations of the varying coefficients between groups: roots of `population_covariance_`'s diagonal."""
-        return np.sqrt(np.diagonal(self.population_covariance_))
-
-    def summary(self, level: float = 0.9) -> Any:
-        """Return mean, deviation, median and an interval of each global parameter under q, as a pandas data frame."""
-        check_is_fitted(self)
-        return summaries.of_globals(self, level)
-
-    def group_effects(self, level: float = 0.9) -> Any:
-        """Return by how much each known group's coefficients differ from the average, as a pandas data frame."""
-        check_is_fitted(self)
-        return summaries.of_groups(self, level)
-
-    def _posterior(self) -> GroupPosterior:
-        d, p = self._model().n_varying, self._model().n_fixed
-        parts: Mapping[str, Array] = self._group_parts or {
-            "means": np.zeros((0, d)), "covariances": np.zeros((0, d, d)), "cross": np.zeros((0, d, p)),
-        }  # fmt: skip
-        return GroupPosterior(parts["means"], parts["covariances"], parts["cross"])
-
-    def _eta(self, X: Any, groups: Any, unseen: str) -> tuple[Array, Array]:
-        """Return mean and variance of the linear predictor of rows, in units of the model."""
-        check_is_fitted(self)
-        require_one_of("unseen", unseen, ("population", "average", "error"))
-        if self.formula is not None:
-            inputs, found = formulas.read_inputs(str(self.formula), X, self._formula_parts)
-            groups = found if groups is None else groups
-        else:
-            X = validate_data(self, X, reset=False, dtype=np.float64)
-            inputs = self._with_intercept(X, True)
-        places = self._places(groups, len(inputs), unseen)
-        predictor = Predictor(self._model(), self._state.estimate, self._posterior())
-        return predictor.eta(inputs / self._measures.columns, places)
-
-    def _places(self, groups: Any, rows: int, unseen: str) -> Places:
-        if groups is None or not self._design.varying:
-            return np.full(rows, AVERAGE, dtype=np.int64)
-        labels = check_groups(groups, rows)
-        places = places_of_groups(self.groups_, labels, UNKNOWN)
-        if unseen == "average":
-            return np.where(places == UNKNOWN, AVERAGE, places)
-        if unseen == "error" and (places == UNKNOWN).any():
-            label = labels[places == UNKNOWN][0]
-            raise ValueError(f"the group {label!s} was not in the data of the fit: see `unseen`.")
-        return places
-
     @with_callbacks
     @abstractmethod
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Fit the model to rows from a fresh start."""
-
-
-def _numbers(name: str, given: Any, usual: Array) -> Array:
-    """Return the positive numbers that a parameter says, one for each column, or the usual ones."""
-    if given is None:
-        return usual
-    numbers = np.asarray(given, dtype=object)
-    try:
-        values = np.broadcast_to(numbers.astype(float), usual.shape)
-        met = bool((np.isfinite(values) & (values > 0)).all()) and numbers.ndim <= 1
-    except (TypeError, ValueError):
-        met = False
-    if not met:
-        raise ValueError(f"{name} must be a positive number, or one for each of {len(usual)} columns, not {given!r}.")
-    return np.array(values)

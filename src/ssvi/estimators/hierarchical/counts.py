@@ -24,6 +24,7 @@ class HierarchicalClassifier(ClassifierMixin, HierarchicalEstimator):
     saved_attributes = (*HierarchicalEstimator.saved_attributes, "classes_")
     _has_units = False
     group_step = "variational"
+    first_step = "laplace"
 
     @with_callbacks
     def fit(

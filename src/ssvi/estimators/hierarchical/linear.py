@@ -13,6 +13,7 @@ from ssvi.estimators.hierarchical.base import HierarchicalEstimator
 from ssvi.estimators.hierarchical.tables import check_deviations
 from ssvi.estimators.parameters import optional, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import with_callbacks
+from ssvi.evaluation.multilevel import likely_size
 from ssvi.models.hierarchical.linear import HierarchicalLinear
 from ssvi.models.hierarchical.units import Units
 from ssvi.typing import Array
@@ -30,13 +31,13 @@ class HierarchicalLinearRegression(RegressorMixin, HierarchicalEstimator):
     Attributes
     ----------
     coefficients_, coefficient_names_ : (p,), list of str
-        E_q[beta] in the data's units, and what each belongs to.
+        Posterior medians of beta in the data's units, and what each belongs to.
     deviations_ : (d,)
-        Of the varying coefficients between groups.
+        Of the varying coefficients between groups: likely values, near the posterior's mode.
     population_covariance_ : (d, d)
-        Sigma, as the inverse of E_q[Sigma^-1].
+        Sigma, of these deviations and the mean correlations.
     noise_deviation_ : float
-        The deviation of a row's noise, as the root of 1 / E_q[tau].
+        The deviation of a row's noise.
     groups_ : array
         The labels of the groups that were seen.
 
@@ -69,7 +70,7 @@ class HierarchicalLinearRegression(RegressorMixin, HierarchicalEstimator):
 
     name = "hierarchical_linear"
     model_class = HierarchicalLinear
-    usual_step = group_step = "exact"
+    usual_step = group_step = first_step = "exact"
 
     @with_callbacks
     def fit(
@@ -111,10 +112,13 @@ class HierarchicalLinearRegression(RegressorMixin, HierarchicalEstimator):
 
     @property
     def noise_deviation_(self) -> float:
-        """The deviation of the noise, as the root of 1 / E_q[tau]; 0 where rows have known ones."""
+        """The deviation of the noise, a likely value near the posterior's mode; 0 where rows have known ones."""
         check_is_fitted(self)
         if "noise" not in self._state.estimate:
             return 0.0
+        own = self._globals
+        if own is not None and own.noise is not None:
+            return float(likely_size(own.noise))
         shape, rate = self._state.estimate["noise"][0]
         return float(np.sqrt(rate / shape) * self._measures.output)
 

@@ -24,11 +24,11 @@ class HierarchicalLogisticRegression(HierarchicalClassifier):
     classes_ : (2,)
         The classes; the second is a success. 0 and 1 where there were trials.
     coefficients_, coefficient_names_ : (p,), list of str
-        E_q[beta] in the data's units, and what each belongs to.
+        Posterior medians of beta in the data's units, and what each belongs to.
     deviations_ : (d,)
-        Of the varying coefficients between groups.
+        Of the varying coefficients between groups: likely values, near the posterior's mode.
     population_covariance_ : (d, d)
-        Sigma, as the inverse of E_q[Sigma^-1].
+        Sigma, of these deviations and the mean correlations.
     groups_ : array
         The labels of the groups that were seen.
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import special
 
 from ssvi.checks import is_number, require
-from ssvi.evaluation.multilevel import draw_globals
+from ssvi.evaluation.multilevel import Globals
+from ssvi.evaluation.posterior import draws_of_q
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
@@ -27,9 +28,11 @@ def of_globals(estimator: Any, level: float) -> Any:
 
 
 def named_draws(estimator: Any, count: int = _DRAWS) -> dict[str, Array]:
-    """Return draws from q of each global parameter in the data's units, by its name."""
+    """Return draws of each global parameter in the data's units, by its name: from the posterior if possible, or q."""
     design, seed = estimator._design, derive_key(estimator.random_state_, "summary", estimator._state.step)
-    drawn = draw_globals(estimator._model(), estimator._state.estimate, estimator._measures, count, seed)
+    model = estimator._model()
+    values = estimator._draws or draws_of_q(model, estimator._state.estimate, count, seed, "summary")
+    drawn = Globals.of(model, values, estimator._measures)
     found = dict(zip(estimator.coefficient_names_, drawn.coefficients.T, strict=True))
     names = [design.names[place] for place in design.varying]
     deviations, correlations = drawn.deviations, drawn.correlations

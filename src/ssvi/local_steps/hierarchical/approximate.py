@@ -9,7 +9,10 @@ Gaussian, with precisions H and working values such that slopes are those averag
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
+from ssvi.checks import require_count
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.hierarchical.base import HierarchicalStep, Prepared
 from ssvi.local_steps.hierarchical.group import (
@@ -39,7 +42,7 @@ _SMALLEST = 1e-10  # of a curvature: beyond, a row says nothing
 
 
 @kernel
-def _objective(rows: Rows, first: int, last: int, seen: Seen, link: int, effects: Array, work: Work) -> float:
+def log_joint(rows: Rows, first: int, last: int, seen: Seen, link: int, effects: Array, work: Work) -> float:
     """Return log p(y, b | beta) at some effects, but for constants; fill in omega and k of a Newton step from there."""
     set_predictors(rows.inputs, first, last, seen, effects, work)
     d, total = effects.size, 0.0
@@ -62,7 +65,7 @@ def find_mode(rows: Rows, first: int, last: int, seen: Seen, link: int, iteratio
     d = work.mean.size
     work.mean[:] = 0.0
     work.drawn[:] = 0.0  # where the step begins
-    height, half = _objective(rows, first, last, seen, link, work.mean, work), 0.0
+    height, half = log_joint(rows, first, last, seen, link, work.mean, work), 0.0
     for iteration in range(iterations + 1):
         set_moments(rows.inputs, first, last, work)
         half = factor(seen, work)
@@ -71,13 +74,13 @@ def find_mode(rows: Rows, first: int, last: int, seen: Seen, link: int, iteratio
         for i in range(d):
             work.drawn[i] = work.mean[i]
         solve(seen, work)
-        reached = _objective(rows, first, last, seen, link, work.mean, work)
+        reached = log_joint(rows, first, last, seen, link, work.mean, work)
         for _ in range(_HALVINGS):
             if reached >= height - 1e-10 * abs(height):
                 break
             for i in range(d):
                 work.mean[i] = 0.5 * (work.mean[i] + work.drawn[i])
-            reached = _objective(rows, first, last, seen, link, work.mean, work)
+            reached = log_joint(rows, first, last, seen, link, work.mean, work)
         moved = 0.0
         for i in range(d):
             moved = max(moved, abs(work.mean[i] - work.drawn[i]) / (1e-3 + abs(work.mean[i])))
@@ -150,22 +153,51 @@ def approximate_groups(
     return bound
 
 
+@dataclass(frozen=True)
 class ApproximateStep(HierarchicalStep):
-    """Effects of groups as Gaussians."""
+    """Effects of groups as Gaussians.
 
-    link: int
-    has_bound: bool
+    Parameters
+    ----------
+    max_iter : int
+        Steps at most: of Newton's to the mode, and where there are more from there.
 
+    """
+
+    max_iter: int = 50
+
+    has_bound: ClassVar[bool]
+
+    @property
     @abstractmethod
-    def iterations(self) -> tuple[int, int]:
-        """Return the most steps to the mode, and from there to the largest ELBO."""
+    def link(self) -> int:
+        """How probabilities follow from eta; see `links`."""
+
+    def __post_init__(self) -> None:
+        require_count("max_iter", self.max_iter)
 
     def run(self, model: HierarchicalRegression, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle groups start, ..., stop - 1."""
         found = self.room(model, prepared, start, stop)
-        newton, iterations = self.iterations()
+        further = self.max_iter if self.has_bound else 0
         bound = approximate_groups(
-            prepared.rows, start, stop, prepared.seen, self.link, newton, iterations, found.work, found.sums,
+            prepared.rows, start, stop, prepared.seen, self.link, self.max_iter, further, found.work, found.sums,
             found.effects, found.covariances, found.gains,
         )  # fmt: skip
         return self.result(model, found, float(bound) if self.has_bound else None)
+
+
+@dataclass(frozen=True)
+class LaplaceStep(ApproximateStep):
+    """A Gaussian at the mode of p(b_n | y_n, beta, Q), as wide as the curvature there says; see `ApproximateStep`."""
+
+    name = "laplace"
+    has_bound = False
+
+
+@dataclass(frozen=True)
+class VariationalStep(ApproximateStep):
+    """The Gaussian q(b_n) with the largest local ELBO, which is this step's bound; see `ApproximateStep`."""
+
+    name = "variational"
+    has_bound = True

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ssvi.batches.groups import Groups
+from ssvi.batches.moments import Moments
 from ssvi.families.multivariate_gaussian import MultivariateGaussian
 from ssvi.families.symmetric import pack
 from ssvi.families.wishart import Wishart
@@ -25,12 +26,16 @@ _NO_SPREAD = 1e-13  # of squares: a covariance that is nothing but rounding, of 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A minibatch and what the views say, in the form that kernels want; tau and E[log tau] are (1, 0) if known."""
+    """A minibatch and what the views say, in the form that kernels want; tau and E[log tau] are (1, 0) if known.
+
+    `moments` are there if somebody has asked the minibatch for them.
+    """
 
     rows: Rows
     seen: Seen
     tau: float
     log_tau: float
+    moments: Moments | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class HierarchicalStep(LocalStep):
             log_determinant,
         )
         rows = Rows(batch.indptr, batch.inputs, batch.outputs, batch.weights)
-        return Prepared(rows, seen, tau, log_tau)
+        return Prepared(rows, seen, tau, log_tau, vars(batch).get("moments"))
 
     def room(self, model: HierarchicalRegression, prepared: Prepared, start: int, stop: int) -> Found:
         """Return room for what is found on some groups."""
@@ -94,9 +99,9 @@ class HierarchicalStep(LocalStep):
         eta_hat: dict[str, Array] = {"coefficients": np.concatenate([sums.linear, pack(sums.quadratic)])[None]}
         if model.n_varying:
             eta_hat["precision"] = np.append(pack(sums.scatter), float(n))[None]
-        for name, block in model.blocks().items():
+        for name, shape in model.shapes.items():
             if name not in eta_hat:
-                eta_hat[name] = np.array([noise]) if name == "noise" else np.zeros(block.shape)
+                eta_hat[name] = np.array([noise]) if name == "noise" else np.zeros(shape)
         local = {"effects": found.effects, "covariances": found.covariances, "gains": found.gains}
         return LocalResult(eta_hat, local, bound)
 

@@ -66,6 +66,7 @@ class Work(NamedTuple):
     k: Array
     eta: Array
     offset: Array  # x . E[beta]
+    whole: Array  # coefficients of all columns
 
 
 class Sums(NamedTuple):
@@ -79,9 +80,10 @@ class Sums(NamedTuple):
 def make_work(columns: int, p: int, d: int, rows: int) -> Work:
     """Return room for groups of so many rows at most."""
     square = [np.zeros((d, d)) for _ in range(4)]
+    each = [np.zeros(rows) for _ in range(4)]
     return Work(
         np.zeros((columns, columns)), np.zeros(columns), square[0], square[1], square[2], np.zeros((d, p)), np.zeros(d),
-        np.zeros(d), square[3], np.zeros((d, p)), np.zeros(d), *(np.zeros(rows) for _ in range(4)),
+        np.zeros(d), square[3], np.zeros((d, p)), np.zeros(d), each[0], each[1], each[2], each[3], np.zeros(columns),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,19 +99,30 @@ def sampled_groups(
                 covariances[n - start, i, j] -= effects[n - start, i] * effects[n - start, j]
 
 
+@dataclass(frozen=True)
 class SampledStep(HierarchicalStep):
-    """Effects of groups by Gibbs sampling."""
+    """Effects of groups by Gibbs sampling.
 
-    sweeps: int
-    kept: int
+    Parameters
+    ----------
+    sweeps : int
+        Sweeps in all, from a draw near the mode on.
+    kept : int
+        How many of them, the last, statistics are averaged over.
+
+    """
+
+    sweeps: int = 5
+    kept: int = 3
+
+    name = "gibbs"
 
     @property
     @abstractmethod
     def link(self) -> int:
         """How probabilities follow from eta; see `links`."""
 
-    def check_sweeps(self) -> None:
-        """Raise unless there are sweeps, and no more that are kept."""
+    def __post_init__(self) -> None:
         require_count("sweeps", self.sweeps)
         require_count("kept", self.kept)
         if self.kept > self.sweeps:

@@ -5,12 +5,7 @@
 x_i are the `fixed` columns of a row, v_i the `varying` ones. Most columns that vary are fixed too, so that a group's
 own coefficient is beta_j + b_nj. All of beta is one Gaussian block, which keeps how its numbers hang together.
 
-Two priors of Q, the precision of the population of groups:
-
-wishart  Q ~ Wishart(nu, nu diag(A^2)): deviations (square roots of the diagonal of Q^-1) of about A_j.
-half_t   every deviation has a half-t prior with nu degrees of freedom and the scale A_j (Huang and Wand 2013), which
-         lets small deviations be small: Q ~ Wishart(nu + d - 1, 2 nu diag(g)), g_j ~ Gamma(1/2, 1 / A_j^2). With nu = 2
-         correlations are uniform, with nu = 1 and d = 1 the deviation is half-Cauchy.
+Priors of Q are in `deviations`.
 """
 
 from __future__ import annotations
@@ -18,6 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,14 +21,14 @@ import numpy as np
 from ssvi.batches.groups import Groups
 from ssvi.families.gamma import Gamma
 from ssvi.families.multivariate_gaussian import MultivariateGaussian
-from ssvi.families.symmetric import pack, unpack
+from ssvi.families.symmetric import unpack
 from ssvi.families.wishart import Wishart
 from ssvi.local_steps.base import Part
 from ssvi.models.base import Block, Model
+from ssvi.models.hierarchical.deviations import DeviationPrior
 from ssvi.typing import Array
 
 Numbers = float | tuple[float, ...]
-DEVIATION_PRIORS = ("half_t", "wishart")
 _FIRST_SHARE = 0.3  # of what a first regression leaves unexplained, for the deviations of groups
 _RIDGE = 1e-6
 
@@ -95,9 +91,10 @@ class HierarchicalRegression(Model):
         return len(self.varying)
 
     @property
-    def is_scaled(self) -> bool:
-        """Whether deviations have scales that are variables too."""
-        return self.n_varying > 0 and self.deviation_prior == "half_t"
+    def deviations(self) -> DeviationPrior:
+        """The prior of Q."""
+        squares = _spread(self.deviation_scale, self.n_varying) ** 2.0
+        return DeviationPrior(self.deviation_prior, squares, self.deviation_degrees)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return beta, and Q with its scales where there are groups."""
@@ -109,38 +106,29 @@ class HierarchicalRegression(Model):
         }
         if self.n_varying:
             wishart = Wishart(self.n_varying)
-            blocks["precision"] = Block(wishart, self._precision_prior(), (1, wishart.dimension))
-        if self.is_scaled:
-            blocks["scales"] = Block(Gamma(), self._scales_prior(), (self.n_varying, 2))
+            blocks["precision"] = Block(wishart, self.deviations.precision(), (1, wishart.dimension))
+        if self.deviations.is_scaled:
+            blocks["scales"] = Block(Gamma(), self.deviations.scales(), (self.n_varying, 2))
         return blocks
 
-    def _precision_prior(self, scales: Array | None = None) -> Array:
-        """Return eta of Q given g, for half-t deviations at the mean of g by default."""
-        squares, degrees = self._squared_scales(), self.deviation_degrees
-        if self.deviation_prior == "wishart":
-            return Wishart(self.n_varying).natural(degrees * np.diag(squares), np.array(degrees))[None]
-        g = 0.5 * squares if scales is None else scales
-        scatter = 2.0 * degrees * np.diag(g)
-        return Wishart(self.n_varying).natural(scatter, np.array(degrees + self.n_varying - 1.0))[None]
+    @cached_property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The shapes of the blocks."""
+        return {name: block.shape for name, block in self.blocks().items()}
 
-    def _scales_prior(self, diagonal: Array | float = 0.0) -> Array:
-        """Return eta of g, with what Q says of it: shapes and rates."""
-        given = np.ndim(diagonal) > 0
-        shape = 0.5 + (0.5 * (self.deviation_degrees + self.n_varying - 1.0) if given else 0.0)
-        rate = 1.0 / self._squared_scales() + self.deviation_degrees * diagonal
-        return np.stack([np.full(self.n_varying, shape), rate], axis=-1)
-
-    def _squared_scales(self) -> Array:
-        return np.asarray(_spread(self.deviation_scale, self.n_varying) ** 2.0)
+    def log_prior(self, values: Mapping[str, Array]) -> Array:
+        """Return log p / h of draws of all blocks but beta, scales integrated out; but for a constant."""
+        return self.deviations.log_density(values["precision"][:, 0]) if self.n_varying else np.zeros(1)
 
     def priors(self, views: Mapping[str, Array | Part]) -> Mapping[str, Array]:
         """Return the priors of Q given g and of g given Q."""
-        if not self.is_scaled:
+        prior = self.deviations
+        if not prior.is_scaled:
             return {}
         diagonal = np.diagonal(Wishart(self.n_varying).expand(stats_of(views["precision"])).precision[0])
         return {
-            "precision": self._precision_prior(-stats_of(views["scales"])[:, 1]),
-            "scales": self._scales_prior(np.array(diagonal)),
+            "precision": prior.precision(-stats_of(views["scales"])[:, 1]),
+            "scales": prior.scales(np.array(diagonal)),
         }
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
@@ -175,8 +163,8 @@ class HierarchicalRegression(Model):
             deviations = _FIRST_SHARE**2 * squares / np.maximum((v**2).mean(axis=0), 1e-12)
             degrees = self.n_varying + 1.0 + min(len(data), 20)
             found["precision"] = Wishart(self.n_varying).natural(degrees * np.diag(deviations), np.array(degrees))[None]
-        if self.is_scaled:
-            found["scales"] = self._scales_prior(np.asarray(1.0 / deviations))
+        if self.deviations.is_scaled:
+            found["scales"] = self.deviations.scales(np.asarray(1.0 / deviations))
         return found | self._start_noise(n, squares)
 
     @abstractmethod
@@ -214,29 +202,13 @@ class HierarchicalRegression(Model):
             _spread(value, self.n_fixed) for value in (self.coefficient_location, self.coefficient_scale)
         )
         values = {"coefficients": rng.normal(location, scale)[None]}
-        eta: Array | None = None
-        if self.is_scaled:
-            values["scales"] = rng.gamma(0.5, self._squared_scales())
-            eta = self._precision_prior(values["scales"])
-        if self.n_varying:
-            prior = self._precision_prior() if eta is None else eta
-            values["precision"] = draw_wishart(rng, self.n_varying, prior[0])[None]
-        return values
+        return values | (self.deviations.simulate(rng) if self.n_varying else {})
 
     @abstractmethod
     def _simulate_outputs(
         self, rng: np.random.Generator, eta: Array, values: Mapping[str, Array]
     ) -> tuple[Array, Array]:
         """Draw y given the linear predictor of each row; return it and the weights."""
-
-
-def draw_wishart(rng: np.random.Generator, order: int, lam: Array) -> Array:
-    """Draw a precision matrix by the Bartlett decomposition, and return it as the family's `statistics` takes it."""
-    scatter, degrees = Wishart(order).standard(lam)
-    bartlett = np.tril(rng.normal(size=(order, order)), -1)
-    bartlett += np.diag(np.sqrt(rng.chisquare(degrees - np.arange(order))))
-    root = np.linalg.cholesky(np.linalg.inv(scatter)) @ bartlett
-    return pack(root @ root.T)
 
 
 def stats_of(view: Any) -> Array:

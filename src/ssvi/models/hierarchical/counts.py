@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -23,6 +23,18 @@ class HierarchicalCounts(HierarchicalRegression):
     @abstractmethod
     def probability(self, eta: Array) -> Array:
         """Return the probability of a success."""
+
+    @classmethod
+    def example(cls) -> Self:
+        """Return a regression on three columns of which two vary."""
+        return cls(
+            3,
+            varying=(0, 1),
+            coefficient_scale=1.0,
+            deviation_prior="wishart",
+            deviation_degrees=8.0,
+            deviation_scale=1.0,
+        )
 
     def working(self, outputs: Array, weights: Array) -> Noise:
         """Return shares of successes on a line that touches the curve of probabilities at 1/2, drawn in a little."""

@@ -75,6 +75,20 @@ class HierarchicalLinear(HierarchicalRegression):
             found["noise_scale"] = np.array([[0.5 + 0.5 * self.noise_degrees, rate]])
         return found
 
+    def log_prior(self, values: Mapping[str, Array]) -> Array:
+        """Return log p / h of Q and tau."""
+        total = super().log_prior(values)
+        if self.noise_prior == "known":
+            return total
+        tau, square, degrees = values["noise"][:, 0], self.noise_scale**2, self.noise_degrees
+        log_tau = np.log(tau)
+        if self.noise_prior == "half_normal":
+            return np.asarray(total - 0.5 * log_tau - 0.5 / (square * tau))
+        if self.noise_prior == "gamma":
+            return np.asarray(total + 0.5 * degrees * (log_tau - square * tau))
+        half = 0.5 * (degrees + 1.0)
+        return np.asarray(total + 0.5 * degrees * log_tau - half * np.log(1.0 / square + degrees * tau))
+
     def working(self, outputs: Array, weights: Array) -> Noise:
         """Return y."""
         return Noise(outputs, weights)

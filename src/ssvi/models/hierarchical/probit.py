@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from scipy import special
@@ -22,15 +21,3 @@ class HierarchicalProbit(HierarchicalCounts):
     def probability(self, eta: Array) -> Array:
         """Return the probability of a success."""
         return np.asarray(special.ndtr(eta))
-
-    @classmethod
-    def example(cls) -> Self:
-        """Return a regression on three columns of which two vary."""
-        return cls(
-            3,
-            varying=(0, 1),
-            coefficient_scale=1.0,
-            deviation_prior="wishart",
-            deviation_degrees=8.0,
-            deviation_scale=1.0,
-        )
