@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from ssvi.checks import is_auto
 from ssvi.engine import NEVER
 from ssvi.estimators.parameters import with_parameters
@@ -17,6 +19,7 @@ from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 _AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 1.0, 1.0  # of SSVI by name: docs/experiments/lda.md
+_SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside what it has
 _REARRANGING = (0.25, 0.9)  # of a fit: topics are distinct by then, and what is new has time to become one
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
 _LARGE_MINIBATCH = 2_000  # documents
@@ -46,8 +49,16 @@ class TopicDefaults(TopicParameters):
             return step
         if whole_steps:
             return replace(step, averaging=_AVERAGING)
-        softening = _DRAW_SOFTENING if self._softens_draws else 0.0
-        return replace(step, averaging=_AVERAGING, warm_sweeps=_WARM_SWEEPS, draw_softening=softening)
+        return replace(step, averaging=_AVERAGING, warm_sweeps=_WARM_SWEEPS, draw_softening=self._draw_softening())
+
+    def _draw_softening(self) -> float:
+        """Return how far draws are drawn in: further with a large eta, of which most of a rare word's lambda is."""
+        if not self._softens_draws:
+            return 0.0
+        if self._is_eta_learned():
+            return _DRAW_SOFTENING
+        eta = 1.0 / self.n_components if self.topic_word_prior is None else float(np.min(self.topic_word_prior))
+        return _DRAW_SOFTENING * max(1.0, eta / _SMALL_ETA)
 
     def _usual_schedule(self) -> PowerSchedule:
         """Return bold steps for an average over the path, and milder ones where the last lambda is what counts."""
