@@ -66,7 +66,7 @@ def test_shells_complete_names(words, expected, monkeypatch, capsys):
         (["fit", "lda", "x", "-o", "y", "--topics", "many"], "--topics"),
         (["fit", "lda", "x", "-o", "y", "--passes", "0"], "--passes"),
         (["fit", "lda"], "there is nothing to read"),
-        (["fit", "lda", "x", "-o", "y", "--nonsense"], "there is no option --nonsense."),
+        (["fit", "lda", "x", "-o", "y", "--nonsense"], "there is no option --nonsense"),
         (["fot"], "there is no command 'fot'"),
         (["corpus", "mend"], "there is no command 'mend'"),
     ],
