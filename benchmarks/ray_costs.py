@@ -22,9 +22,10 @@ from benchmarks.common import ALPHA, ETA
 from benchmarks.ray_speed import SETTINGS, processor_seconds
 from ssvi import engine
 from ssvi.backends import on_ray
-from ssvi.backends.blocks import Found, Given, merge_packed, run_block
+from ssvi.backends.blocks import Found, Given, cut_blocks, groups_of, merge_packed, run_block
 from ssvi.backends.parcels import wrap
 from ssvi.backends.ray_cluster import import_ray
+from ssvi.backends.shards import shards
 from ssvi.corpora import DiskCorpus
 from ssvi.corpora.simulation import Simulation, simulate
 from ssvi.experiments.table import markdown as _markdown
@@ -44,7 +45,8 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=8_000)
     parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--nodes", type=int, default=4, help="of the largest cluster")
+    parser.add_argument("--nodes", type=int, default=4, help="of the largest cluster; 0: start no Ray")
+    parser.add_argument("--start-ms", type=float, default=1.0, help="milliseconds to start a task, if there is no Ray")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         simulate(Simulation(3 * options.batch_size), Path(name) / "corpus")
@@ -52,8 +54,12 @@ def main() -> None:
         model = LDA(source.n_words, np.full(options.topics, ALPHA), ETA)
         pieces = _pieces(model, source, options.batch_size)
         _show([{"piece": name, **row} for name, row in pieces.items()])
-        rows = _on_nodes(model, source, options, [2])
-        rows += _on_nodes(model, source, options, [1] * options.nodes)
+        _show(_sent(model, source, options.batch_size, [(1, 1), (1, 2), (2, 2), (3, 3), (4, 4), (10, 80), (100, 800)]))
+        rows = _on_nodes(model, source, options, [2]) if options.nodes else []
+        rows += _on_nodes(model, source, options, [1] * options.nodes) if options.nodes else []
+    if not rows:
+        _show(_predicted(pieces, options.batch_size, options.start_ms))
+        return
     for row in rows:
         row["predicted"] = _processor_ms(pieces, options.batch_size, row)
     _show(rows)
@@ -116,6 +122,29 @@ def _least(function: Any, tries: int = 3) -> float:
         function()
         found.append(1e3 * (time.thread_time() - started))
     return min(found)
+
+
+def _sent(model: LDA, source: DiskCorpus, size: int, clusters: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Return how many megabytes of a step go where, on clusters of so many nodes and workers; no Ray is needed."""
+    batch = source.read(next(source.places(size, 0, 0)))
+    problem = engine.Problem(model, _STEP, Ssvi(), population=10 * size)
+    fit, keys = problem.begin(engine.init(model, 0)), derive_keys(0, size)
+    for _ in range(3):
+        fit.step(batch)
+    given = Given("", _STEP, model, fit._views(batch, Ssvi(), 4), "statistics")
+    rows = []
+    for nodes, workers in clusters:
+        blocks = cut_blocks(shards(batch.costs()), 2 * workers)
+        found, read = [], 0
+        for block in blocks:
+            groups, start = groups_of(batch, block[0].start, block[-1].stop), block[0].start
+            own = [slice(shard.start - start, shard.stop - start) for shard in block]
+            found.append(run_block(given, groups, keys[start : block[-1].stop], own))
+            read += wrap(groups).size
+        rows.append({"nodes": nodes, "workers": workers, "tasks": len(blocks),
+                     "broadcast_mb": nodes * wrap(given).size / 1e6, "read_mb": read / 1e6,
+                     "reduce_mb": sum(own.size for own in found) / 1e6})  # fmt: skip
+    return rows
 
 
 class _Watched(on_ray.Ray):
