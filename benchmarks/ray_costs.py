@@ -58,13 +58,13 @@ def main() -> None:
         rows = _on_nodes(model, source, options, [2]) if options.nodes else []
         rows += _on_nodes(model, source, options, [1] * options.nodes) if options.nodes else []
     if not rows:
-        _show(_predicted(pieces, options.batch_size, options.start_ms))
+        _show(_predicted(pieces, options.batch_size, options.start_ms, source.sizes.entries // len(source)))
         return
     for row in rows:
         row["predicted"] = _processor_ms(pieces, options.batch_size, row)
     _show(rows)
     submit = min(row["send_ms"] / row["tasks"] for row in rows)
-    _show(_predicted(pieces, options.batch_size, submit))
+    _show(_predicted(pieces, options.batch_size, submit, source.sizes.entries // len(source)))
 
 
 def _show(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -224,10 +224,10 @@ def _processor_ms(pieces: dict[str, dict[str, float]], size: int, row: Mapping[s
     return cost["draw and move lambda"] + row["workers"] * for_each_worker + documents + adding + row["send_ms"]
 
 
-def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float) -> list[dict[str, Any]]:
+def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float, entries: int) -> list[dict[str, Any]]:
     """Return what a step takes on larger clusters of eight processors a node and 10 Gbit a second between nodes.
 
-    `submit` is the milliseconds that starting a task takes the process of the fit.
+    `submit` is the milliseconds that starting a task takes the fit's process, and `entries` are those of a document.
     """
     cost = {name: row["ms"] for name, row in pieces.items()}
     view, back = (pieces[name]["bytes"] for name in ("views, opened by a worker", "add up two halves"))
@@ -237,9 +237,10 @@ def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float) ->
         for batch in (8_000, 100_000, 1_000_000):
             workers, rounds = 8 * nodes, float(np.ceil(np.log2(nodes + 1)))
             send = cost["views, opened by a worker"] + cost["prepare the views"] + 1e3 * view / 1.25e9 * rounds
-            start = submit * 2 * workers
+            tasks = min(2 * workers, len(shards(np.full(batch, entries))))
+            start = submit * tasks
             reduce = rounds * (cost["add up two halves"] + 1e3 * back / 1.25e9) + 8 * back / 1.25e6
-            compute = a_document * batch / workers
+            compute = a_document * batch / min(workers, tasks)
             step = cost["draw and move lambda"] + send + start + compute + reduce
             row = {"nodes": nodes, "batch": batch, "step_ms": step, "documents_a_second": 1e3 * batch / step}
             hours = {f"{name}_hours": total / batch * step / 3.6e6 for name, total in _CORPORA.items()}
