@@ -137,7 +137,7 @@ def _throughput(options: argparse.Namespace, report: Report) -> None:
             before = time.process_time(), time.perf_counter()
             topics.append(LatentDirichletAllocation(options.topics, **parameters).fit(data).components_)
             spent[name] = time.process_time() - before[0], time.perf_counter() - before[1]
-        if not np.array_equal(*topics):
+        if not np.array_equal(topics[0], topics[1]):
             raise SystemExit("the two fits have different bits")
         spent_in_memory.append(spent["memory"][0])
         for place, name in enumerate(ratios):

@@ -22,9 +22,10 @@ from benchmarks.common import ALPHA, ETA
 from benchmarks.ray_speed import SETTINGS, processor_seconds
 from ssvi import engine
 from ssvi.backends import on_ray
-from ssvi.backends.blocks import Found, Given, merge_packed, run_block
+from ssvi.backends.blocks import Found, Given, cut_blocks, groups_of, merge_packed, run_block
 from ssvi.backends.parcels import wrap
 from ssvi.backends.ray_cluster import import_ray
+from ssvi.backends.shards import shards
 from ssvi.corpora import DiskCorpus
 from ssvi.corpora.simulation import Simulation, simulate
 from ssvi.experiments.table import markdown as _markdown
@@ -44,7 +45,8 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=8_000)
     parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--nodes", type=int, default=4, help="of the largest cluster")
+    parser.add_argument("--nodes", type=int, default=4, help="of the largest cluster; 0: start no Ray")
+    parser.add_argument("--start-ms", type=float, default=1.0, help="milliseconds to start a task, if there is no Ray")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         simulate(Simulation(3 * options.batch_size), Path(name) / "corpus")
@@ -52,13 +54,17 @@ def main() -> None:
         model = LDA(source.n_words, np.full(options.topics, ALPHA), ETA)
         pieces = _pieces(model, source, options.batch_size)
         _show([{"piece": name, **row} for name, row in pieces.items()])
-        rows = _on_nodes(model, source, options, [2])
-        rows += _on_nodes(model, source, options, [1] * options.nodes)
+        _show(_sent(model, source, options.batch_size, [(1, 1), (1, 2), (2, 2), (3, 3), (4, 4), (10, 80), (100, 800)]))
+        rows = _on_nodes(model, source, options, [2]) if options.nodes else []
+        rows += _on_nodes(model, source, options, [1] * options.nodes) if options.nodes else []
+    if not rows:
+        _show(_predicted(pieces, options.batch_size, options.start_ms, source.sizes.entries // len(source)))
+        return
     for row in rows:
         row["predicted"] = _processor_ms(pieces, options.batch_size, row)
     _show(rows)
     submit = min(row["send_ms"] / row["tasks"] for row in rows)
-    _show(_predicted(pieces, options.batch_size, submit))
+    _show(_predicted(pieces, options.batch_size, submit, source.sizes.entries // len(source)))
 
 
 def _show(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -116,6 +122,29 @@ def _least(function: Any, tries: int = 3) -> float:
         function()
         found.append(1e3 * (time.thread_time() - started))
     return min(found)
+
+
+def _sent(model: LDA, source: DiskCorpus, size: int, clusters: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Return how many megabytes of a step go where, on clusters of so many nodes and workers; no Ray is needed."""
+    batch = source.read(next(source.places(size, 0, 0)))
+    problem = engine.Problem(model, _STEP, Ssvi(), population=10 * size)
+    fit, keys = problem.begin(engine.init(model, 0)), derive_keys(0, size)
+    for _ in range(3):
+        fit.step(batch)
+    given = Given("", _STEP, model, fit._views(batch, Ssvi(), 4), "statistics")
+    rows = []
+    for nodes, workers in clusters:
+        blocks = cut_blocks(shards(batch.costs()), 2 * workers)
+        found, read = [], 0
+        for block in blocks:
+            groups, start = groups_of(batch, block[0].start, block[-1].stop), block[0].start
+            own = [slice(shard.start - start, shard.stop - start) for shard in block]
+            found.append(run_block(given, groups, keys[start : block[-1].stop], own))
+            read += wrap(groups).size
+        rows.append({"nodes": nodes, "workers": workers, "tasks": len(blocks),
+                     "broadcast_mb": nodes * wrap(given).size / 1e6, "read_mb": read / 1e6,
+                     "reduce_mb": sum(own.size for own in found) / 1e6})  # fmt: skip
+    return rows
 
 
 class _Watched(on_ray.Ray):
@@ -195,10 +224,10 @@ def _processor_ms(pieces: dict[str, dict[str, float]], size: int, row: Mapping[s
     return cost["draw and move lambda"] + row["workers"] * for_each_worker + documents + adding + row["send_ms"]
 
 
-def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float) -> list[dict[str, Any]]:
+def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float, entries: int) -> list[dict[str, Any]]:
     """Return what a step takes on larger clusters of eight processors a node and 10 Gbit a second between nodes.
 
-    `submit` is the milliseconds that starting a task takes the process of the fit.
+    `submit` is the milliseconds that starting a task takes the fit's process, and `entries` are those of a document.
     """
     cost = {name: row["ms"] for name, row in pieces.items()}
     view, back = (pieces[name]["bytes"] for name in ("views, opened by a worker", "add up two halves"))
@@ -208,9 +237,10 @@ def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float) ->
         for batch in (8_000, 100_000, 1_000_000):
             workers, rounds = 8 * nodes, float(np.ceil(np.log2(nodes + 1)))
             send = cost["views, opened by a worker"] + cost["prepare the views"] + 1e3 * view / 1.25e9 * rounds
-            start = submit * 2 * workers
+            tasks = min(2 * workers, len(shards(np.full(batch, entries))))
+            start = submit * tasks
             reduce = rounds * (cost["add up two halves"] + 1e3 * back / 1.25e9) + 8 * back / 1.25e6
-            compute = a_document * batch / workers
+            compute = a_document * batch / min(workers, tasks)
             step = cost["draw and move lambda"] + send + start + compute + reduce
             row = {"nodes": nodes, "batch": batch, "step_ms": step, "documents_a_second": 1e3 * batch / step}
             hours = {f"{name}_hours": total / batch * step / 3.6e6 for name, total in _CORPORA.items()}
