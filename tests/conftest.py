@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from tests.browser import axe, browser  # noqa: F401  (fixtures: one browser for all tests of pages)
 
@@ -28,6 +29,12 @@ for _old in _CACHES.glob("*"):
     if _old != _CACHE:
         shutil.rmtree(_old, ignore_errors=True)
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE))
+# Workers share the processors: threads of BLAS and OpenMP beside them would burn time waiting for each other. Libraries
+# that are imported already are told so, and the processes that tests start find it in their environment.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    threadpool_limits(1)
+    for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(_name, "1")
 # Without this scikit-learn's check_estimator skips its array API check.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
