@@ -14,6 +14,7 @@ from ssvi.checks import require, require_count, require_not_negative, require_on
 from ssvi.estimators.choices import make_local_step, make_seed
 from ssvi.estimators.components import ComponentsMixin
 from ssvi.estimators.gaussian_mixture import GaussianMixture as Mixture
+from ssvi.estimators.hmm_emissions import GAUSSIAN_PRIORS, emission_of, look_at
 from ssvi.estimators.hmm_starts import best_start
 from ssvi.estimators.parameters import changed, optional_count, parameter, with_parameters
 from ssvi.estimators.plan import Plan
@@ -22,23 +23,12 @@ from ssvi.evaluation.hmm import best_paths, log_predictive, smoothed
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import is_active
 from ssvi.models.covariances import COVARIANCES
-from ssvi.models.emissions import (
-    EMISSIONS,
-    BernoulliEmission,
-    CategoricalEmission,
-    Emission,
-    GaussianEmission,
-    MultinomialEmission,
-    PoissonEmission,
-)
-from ssvi.models.emissions.categorical import check_symbols
-from ssvi.models.gaussian_mixture import GaussianPrior
+from ssvi.models.emissions import EMISSIONS, Emission, GaussianEmission
 from ssvi.models.hmm import HMM
 from ssvi.models.scaling import Scaling
 from ssvi.typing import Array
 
 _PROCESS, _FINITE = "dirichlet_process", "dirichlet_distribution"
-_GAUSSIAN_PRIORS = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
 
 
 @with_parameters
@@ -317,34 +307,15 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
     def _values(self, values: Array, *, reset: bool) -> Array:
         if reset:
             self._note_choices()
-            self._columns: dict[str, Array] = self._look_at(values)
+            self._columns: dict[str, Array] = look_at(values, self.emission, self.covariance_type, self.n_symbols)
             count = int(self._columns.get("n_symbols", np.zeros(1))[0])
             self._symbols = [str(number) for number in range(count)] or None
         self._emission().check(values)
         result: Array = self._scaling().apply(values)
         return np.ascontiguousarray(result)
 
-    def _look_at(self, values: Array) -> dict[str, Array]:
-        """Return what the first data tell of the columns: in a file these are arrays, all that a file may hold."""
-        if np.isnan(values).all():
-            raise ValueError("all values are missing: there is nothing to fit.")
-        size = values.shape[1]
-        nothing = {"centre": np.zeros(size), "unit": np.ones(size)}
-        if self.emission == "gaussian":
-            found = Scaling.of(values, alike=self.covariance_type == "spherical")
-            return {"centre": found.centre, "unit": found.unit}
-        if self.emission == "categorical":
-            check_symbols(values, self.n_symbols)
-            seen = int(np.nanmax(values)) + 1
-            nothing = {"centre": np.zeros(1), "unit": np.ones(1), "n_symbols": np.array([self.n_symbols or seen])}
-        elif self.emission == "poisson":
-            known = np.where(np.isnan(values), 0.0, values)
-            counts = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-            nothing["mean"] = np.maximum(known.sum(axis=0) / counts, 0.5 / counts)  # which no check has seen yet
-        return nothing
-
     def _emission(self) -> Emission:
-        return _emission_of(self._fixed, self.n_features_in_, self._columns)
+        return emission_of(self._fixed, self.n_features_in_, self._columns)
 
     def _scaling(self) -> Scaling:
         return Scaling(self._columns["centre"], self._columns["unit"])
@@ -381,7 +352,7 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
             "n_components", "emission", "covariance_type", "startprob_prior", "transmat_prior", "transmat_prior_type",
             "weight_concentration_prior", "stickiness", "emission_prior", "n_symbols",
         )  # fmt: skip
-        given = {name: getattr(self, name) for name in _GAUSSIAN_PRIORS}
+        given = {name: getattr(self, name) for name in GAUSSIAN_PRIORS}
         numbers = {name: None if value is None else np.array(value, dtype=float) for name, value in given.items()}
         return {name: getattr(self, name) for name in names} | numbers
 
@@ -416,21 +387,3 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
 
     def _local_step(self) -> LocalStep:
         return make_local_step("exact" if self.local_step == "auto" else self.local_step, self.name)
-
-
-def _emission_of(fixed: Mapping[str, Any], n_features: int, columns: Mapping[str, Array]) -> Emission:
-    """Return the emission that parameters and columns tell."""
-    kind, size, prior = fixed["emission"], fixed["n_components"], float(fixed["emission_prior"])
-    if kind == "gaussian":
-        covariance = COVARIANCES[fixed["covariance_type"]](n_features, size)
-        scaling = Scaling(columns["centre"], columns["unit"])
-        own = GaussianPrior.given(covariance, scaling, *(fixed[name] for name in _GAUSSIAN_PRIORS))
-        own.check(covariance)
-        return GaussianEmission(n_features, size, fixed["covariance_type"], own)
-    if kind == "categorical":
-        return CategoricalEmission(1, size, int(columns["n_symbols"][0]), prior)
-    if kind == "bernoulli":
-        return BernoulliEmission(n_features, size, (prior, prior))
-    if kind == "poisson":
-        return PoissonEmission(n_features, size, prior, tuple((prior / columns["mean"]).tolist()))
-    return MultinomialEmission(n_features, size, prior)

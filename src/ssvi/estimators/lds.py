@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import Sequences
 from ssvi.checks import require, require_count, require_positive
 from ssvi.estimators.choices import make_seed, unchanged_on_error
+from ssvi.estimators.known_inputs import are_names, as_table, take_columns
 from ssvi.estimators.lds_starts import MOST_PASSES, SETTLED_AVERAGING, SETTLED_STEPS, settled_dynamics
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
@@ -177,7 +178,7 @@ class LinearDynamicalSystem(StateSpaceEstimator):
             held = None
             if X_val is not None:
                 column = groups if isinstance(groups, str) else None
-                own = inputs if inputs_val is None and _are_names(inputs) else inputs_val
+                own = inputs if inputs_val is None and are_names(inputs) else inputs_val
                 held = self._with_inputs(X_val, lengths_val, column, own, reset=False).sequences
             self._run(self._cut(data), Given(make_seed(self.random_state), X, None, held))
             self._keep_tail(data)
@@ -313,12 +314,12 @@ class LinearDynamicalSystem(StateSpaceEstimator):
 
     def _with_inputs(self, X: Any, lengths: Any, groups: Any, inputs: Any, *, reset: bool) -> Ordered:
         """Check parameters, data and inputs; return sequences of both, side by side, in units of their own."""
-        if _are_names(inputs):
+        if are_names(inputs):
             X, inputs = take_columns(X, [inputs] if isinstance(inputs, str) else list(inputs))
         data = self._ordered(X, lengths, groups, reset=reset)
         rows = data.sequences.values
         if reset:
-            given = np.zeros((len(rows), 0)) if inputs is None else _as_table(inputs)
+            given = np.zeros((len(rows), 0)) if inputs is None else as_table(inputs)
             size = np.sqrt((given**2).mean(axis=0))
             self._columns = {**self._columns, "input_unit": np.where(size > 0, size, 1.0)}
         known = self._checked_inputs(inputs, len(rows)) / self._columns["input_unit"]
@@ -330,7 +331,7 @@ class LinearDynamicalSystem(StateSpaceEstimator):
     def _checked_inputs(self, inputs: Any, rows: int) -> Array:
         """Return inputs as rows x U; raise one clear sentence unless they are as many as the model has."""
         width = len(self._columns["input_unit"])
-        table = np.zeros((rows, 0)) if inputs is None else _as_table(inputs)
+        table = np.zeros((rows, 0)) if inputs is None else as_table(inputs)
         if table.shape[1] != width:
             raise ValueError(
                 f"the model has {width} inputs, and {table.shape[1]} are given: give `inputs` of each row."
@@ -412,28 +413,3 @@ class LinearDynamicalSystem(StateSpaceEstimator):
 
     def _usual_local_step(self, global_step: GlobalStep) -> str:
         return "exact"
-
-
-def take_columns(X: Any, names: list[str]) -> tuple[Any, Array]:
-    """Return a data frame without some columns, and these."""
-    if not hasattr(X, "columns"):
-        raise ValueError("inputs are names of columns, and X is no data frame: give the numbers themselves.")
-    for name in names:
-        if name not in X.columns:
-            raise ValueError(f"there is no column {name!r} in X, only {', '.join(map(repr, list(X.columns)[:10]))}.")
-    rest = X.drop(columns=names) if hasattr(X, "iloc") else X.drop(names)
-    return rest, np.column_stack([np.asarray(X[name], dtype=float) for name in names])
-
-
-def _are_names(inputs: Any) -> bool:
-    """Tell whether inputs are names of columns."""
-    return isinstance(inputs, str) or (
-        isinstance(inputs, list | tuple) and len(inputs) > 0 and all(isinstance(name, str) for name in inputs)
-    )
-
-
-def _as_table(inputs: Any) -> Array:
-    """Return inputs as rows x U, if all of them are finite numbers."""
-    table = np.asarray(inputs, dtype=object)
-    table = np.asarray(inputs)[:, None] if table.ndim == 1 else inputs
-    return np.asarray(check_array(table, dtype=np.float64, input_name="inputs", ensure_min_samples=0))
