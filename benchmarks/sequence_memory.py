@@ -17,11 +17,10 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
-
-from ssvi.experiments.table import markdown
 
 _COLUMNS, _PIECE, _LENGTH = 2, 100_000, 100
 _KINDS = ("stream, one", "stream, many", "fit, many")
@@ -81,8 +80,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "numbers"
         write_numbers(path, max(options.points))
-        lines = [measure(path, kind, points, options.threads) for kind in options.kinds for points in options.points]
-    print(markdown(["", "time points", "peak MB", "steps", "ms a step", "means"], lines))
+        print(" | ".join(["", "time points", "peak MB", "steps", "ms a step", "means"]))
+        for kind, points in product(options.kinds, options.points):
+            print(" | ".join(measure(path, kind, points, options.threads)), flush=True)
 
 
 if __name__ == "__main__":

@@ -380,8 +380,7 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         super()._start(data, start)
         most = MOST_PASSES if self.max_iter is None or isinstance(self.max_iter, str) else int(self.max_iter)
         with self._open_backend() as backend:
-            lam = dict(self._state.parameters)
-            found = settled_dynamics(self._model(), data, self.random_state_, lam, backend, most)
+            found = settled_dynamics(self._model(), data, self.random_state_, self._state.parameters, backend, most)
         self._state = replace(self._state, parameters=found)
 
     def _power_schedule(self, online: PowerSchedule, whole_steps: int | None) -> PowerSchedule:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -53,11 +52,9 @@ class FactorialChains(StateSpaces):
         train, test = Sequences.from_lengths(roots[:_SPLIT]), Sequences.from_lengths(roots[_SPLIT:])
         return StateData(FHMM(1, 2, 3), train, test)
 
-    def start(self, data: StateData, seed: int, bench: StateBench) -> State:
-        """Begin as the estimator does, at the best of several starts."""
-        begin = super().start(data, seed, bench)
-        found = best_start(data.model, data.train, begin.seed, bench.setting.starts, bench.backend)
-        return replace(begin, parameters=found)
+    def best_start(self, data: StateData, begin: State, bench: StateBench) -> dict[str, Array]:
+        """Begin at the best of several starts."""
+        return best_start(data.model, data.train, begin.seed, bench.setting.starts, bench.backend)
 
     def log_probabilities(self, model: FHMM, views: Views, data: Sequences, backend: Backend) -> Array:
         """Sum over all combinations of states."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -85,11 +85,9 @@ class HiddenMarkov(StateSpaces):
         train, test = Sequences.from_lengths(roots[:_SPLIT]), Sequences.from_lengths(roots[_SPLIT:])
         return StateData(HMM(5, GaussianEmission(1, 5)), train, test)
 
-    def start(self, data: StateData, seed: int, bench: StateBench) -> State:
-        """Begin as the estimator does, at the best of several starts."""
-        begin = super().start(data, seed, bench)
-        found = best_start(data.model, data.train, begin.seed, bench.setting.starts, bench.backend)
-        return replace(begin, parameters=found)
+    def best_start(self, data: StateData, begin: State, bench: StateBench) -> dict[str, Array]:
+        """Begin at the best of several starts."""
+        return best_start(data.model, data.train, begin.seed, bench.setting.starts, bench.backend)
 
     def log_probabilities(self, model: HMM, views: Views, data: Sequences, backend: Backend) -> Array:
         """Filter."""

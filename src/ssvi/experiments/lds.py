@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -84,11 +83,9 @@ class LinearDynamics(StateSpaces):
         train, test = Sequences.from_lengths(roots[:_SPLIT]), Sequences.from_lengths(roots[_SPLIT:])
         return StateData(LDS(1, 3), train, test)
 
-    def start(self, data: StateData, seed: int, bench: StateBench) -> State:
-        """Begin as the estimator does, where coordinate ascent has settled, or nearly so."""
-        begin = super().start(data, seed, bench)
-        lam = dict(begin.parameters)
-        return replace(begin, parameters=settled_dynamics(data.model, data.train, begin.seed, lam, bench.backend))
+    def best_start(self, data: StateData, begin: State, bench: StateBench) -> dict[str, Array]:
+        """Begin where coordinate ascent has settled, or nearly so."""
+        return settled_dynamics(data.model, data.train, begin.seed, begin.parameters, bench.backend)
 
     def step_sizes(self, steps: int) -> Schedule:
         """Take small steps from there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -171,7 +171,12 @@ class StateSpaces(Experiment):
 
     def start(self, data: StateData, seed: int, bench: StateBench) -> State:
         """Return where all fits of a data set begin."""
-        return engine.init(data.model, derive_key(seed, "fit") % 2**31, data.train)
+        begin = engine.init(data.model, derive_key(seed, "fit") % 2**31, data.train)
+        return replace(begin, parameters=self.best_start(data, begin, bench))
+
+    @abstractmethod
+    def best_start(self, data: StateData, begin: State, bench: StateBench) -> dict[str, Array]:
+        """Return lambda where the model's estimator would begin."""
 
     def step_sizes(self, steps: int) -> Schedule:
         """Return the step sizes of algorithms that draw, as the estimator has them."""
