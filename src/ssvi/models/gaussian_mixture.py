@@ -15,6 +15,7 @@ from ssvi.families.learned import fit_prior
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.covariances import COVARIANCES, Covariance, Sums
 from ssvi.models.mixture_merging import merging
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.models.scaling import Scaling
 from ssvi.models.seeding import k_means
@@ -263,6 +264,15 @@ class GaussianMixture(Model):
         """Return t of some weights, means and precisions (in the shape of `covariances`)."""
         with np.errstate(divide="ignore"):
             return {"weights": np.log(weights)[None], "components": self.covariance.statistics(means, precisions)}
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the weights, means and covariances."""
+        means, covariances = self.covariance.named(values["components"])
+        return {
+            "weights": Quantity(values["weights"][:, 0], ("component",)),
+            "means": Quantity(means, ("component", "feature")),
+            "covariances": Quantity(covariances, self.covariance.covariance_dims),
+        }
 
     @classmethod
     def example(cls) -> GaussianMixture:

@@ -13,6 +13,7 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.emissions.base import Emission, Labels
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.seeding import k_means
 from ssvi.numerics.special import digamma_array
 from ssvi.typing import Array
@@ -167,6 +168,14 @@ class HMM(Model):
         start = np.maximum(parameters["start"][0] - self.start_prior, 0.0)
         held: Array = start + np.maximum(parameters["transitions"] - self._transition_prior(), 0.0).sum(axis=0)
         return held
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the probabilities of first states and of transitions, and what states show."""
+        return {
+            "startprob": Quantity(values["start"][:, 0], ("state",)),
+            "transmat": Quantity(values["transitions"], ("state", "next_state")),
+            **self.emission.quantities(values),
+        }
 
     @classmethod
     def example(cls) -> HMM:
