@@ -137,6 +137,10 @@ class CorrelatedTopicModel(TopicEstimator):
         check_is_fitted(self)
         return self._ctm().correlations(self._state.estimate)
 
+    def component_correlations(self) -> Array:
+        """Return `topic_correlations_`."""
+        return self.topic_correlations_
+
     @property
     def topic_covariance_(self) -> Array:
         """Covariance of topics."""
