@@ -54,7 +54,7 @@ def gaussian_documents(
     """
     n_topics = begin.size
     buffer = np.empty((most_entries(indptr), n_topics))
-    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((7, n_topics))
+    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((10, n_topics))
     spread, bound = np.empty(n_topics), 0.0 if factorised else np.nan
     for d in range(indptr.size - 1):
         first, last = indptr[d], indptr[d + 1]
@@ -63,9 +63,9 @@ def gaussian_documents(
         x = begin.copy()
         if factorised:
             spread[:] = 0.0
-            ascend(rows, own, precision, pull, rounds, tolerance, x, spread, matrices, vectors)
+            ascend(rows, own, precision, pull, rounds, tolerance, x, spread, matrices, vectors[:7])
         else:
-            find_mode(rows, own, precision, pull, rounds, tolerance, x, matrices, vectors[:6])
+            find_mode(rows, own, precision, pull, rounds, tolerance, False, x, matrices, vectors)
         if total.size:
             shift = softmax_into(x, vectors[0])
             height = add_shares(rows, words, own, vectors[0], statistics)

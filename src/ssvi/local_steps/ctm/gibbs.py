@@ -100,7 +100,7 @@ def gibbs_documents(
     n_topics = begin.size
     buffer = np.empty((most_entries(indptr), n_topics))
     theta, cumulative, held = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
-    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((6, n_topics))
+    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((10, n_topics))
     x, noise = np.empty(n_topics), np.empty(n_topics)
     for d in range(indptr.size - 1):
         first, last = indptr[d], indptr[d + 1]

@@ -86,7 +86,7 @@ def metropolis_documents(
     """
     n_topics = begin.size
     buffer = np.empty((most_entries(indptr), n_topics))
-    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((6, n_topics))
+    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((10, n_topics))
     x, noise, theta = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for d in range(indptr.size - 1):
         first, last = indptr[d], indptr[d + 1]

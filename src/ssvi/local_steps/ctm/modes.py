@@ -11,6 +11,8 @@ is left out, and steps are those of the EM algorithm.
 
 from __future__ import annotations
 
+import math
+
 from ssvi.local_steps.ctm.documents import factor, invert, softmax_into, solve
 from ssvi.local_steps.splits import pull_towards
 from ssvi.numerics.bits import fast_log
@@ -48,35 +50,28 @@ def joint_height(rows: Array, counts: Array, precision: Array, pull: Array, x: A
 
 
 @kernel
-def _curve(
-    rows: Array,
-    counts: Array,
-    precision: Array,
-    theta: Array,
-    held: Array,
-    known: bool,
-    negligible: float,
-    shares: Array,
-    matrix: Array,
-) -> None:
-    """Fill the lower triangle of `matrix` with the curvature: as if z were known, or as it is."""
-    n_words = counts.sum()
-    for i in range(theta.size):
-        for j in range(i + 1):
-            matrix[i, j] = precision[i, j] - n_words * theta[i] * theta[j]
-        matrix[i, i] += n_words * theta[i] - (0.0 if known else theta[i] * held[i])
-    if known:
-        return
-    for word in range(counts.size):
-        scale = 1.0 / dot(rows[word], theta)
+def _add_unknown(rows: Array, counts: Array, theta: Array, negligible: float, shares: Array, matrix: Array) -> None:
+    """Add sum_i n_i phi_i phi_i^T to the lower triangle of `matrix`, but for what is negligible; `shares` is 4 x K.
+
+    Four words at a time: each pass over a line of the matrix costs a load and a store.
+    """
+    for first in range(0, counts.size, 4):
+        for place in range(4):
+            word, own = first + place, shares[place]
+            if word < counts.size:
+                scale = math.sqrt(counts[word]) / dot(rows[word], theta)
+                for i in range(theta.size):
+                    own[i] = rows[word, i] * theta[i] * scale
+            else:
+                own[:] = 0.0
+        one, two, three, four = shares[0], shares[1], shares[2], shares[3]
         for i in range(theta.size):
-            shares[i] = rows[word, i] * theta[i] * scale
-        for i in range(theta.size):
-            if shares[i] < negligible:
+            a, b, c, d = one[i], two[i], three[i], four[i]
+            if max(a, b, c, d) < negligible:
                 continue
-            weight = counts[word] * shares[i]
+            line = matrix[i]
             for j in range(i + 1):
-                matrix[i, j] += weight * shares[j]
+                line[j] += (a * one[j] + b * two[j]) + (c * three[j] + d * four[j])
 
 
 @kernel
@@ -87,15 +82,21 @@ def _factor_curve(
     theta: Array,
     held: Array,
     negligible: float,
-    work: Array,
+    shares: Array,
     matrix: Array,
     lower: Array,
 ) -> None:
-    """Fill `lower` with the factor L of the curvature L L^T."""
-    _curve(rows, counts, precision, theta, held, False, negligible, work, matrix)
-    if not factor(matrix, lower):
-        _curve(rows, counts, precision, theta, held, True, negligible, work, matrix)
-        factor(matrix, lower)
+    """Fill `lower` with the factor of the curvature: as it is or, where that is not positive, as if z were known."""
+    n_words = counts.sum()
+    for known in (False, True):
+        for i in range(theta.size):
+            for j in range(i + 1):
+                matrix[i, j] = precision[i, j] - n_words * theta[i] * theta[j]
+            matrix[i, i] += n_words * theta[i] - (0.0 if known else theta[i] * held[i])
+        if not known:
+            _add_unknown(rows, counts, theta, negligible, shares, matrix)
+        if factor(matrix, lower):
+            return
 
 
 @kernel
@@ -106,18 +107,24 @@ def find_mode(
     pull: Array,
     rounds: int,
     tolerance: float,
+    near: bool,
     x: Array,
     matrices: Array,
     vectors: Array,
 ) -> None:
-    """Take x to the mode; matrices[2] is L^-1 of the covariance (L L^T)^-1, as `invert` has it."""
-    matrix, lower, turned = matrices
-    theta, held, slope, move, work, trial = vectors
+    """Take x to the mode; matrices[2] is L^-1 of the covariance (L L^T)^-1, as `invert` has it.
+
+    If it is enough to be `near`, the covariance is the one by which the last step was found to be small, without what
+    is negligible. `vectors` is 10 x K.
+    """
+    matrix, lower, turned = matrices[0], matrices[1], matrices[2]
+    theta, held, slope, move = vectors[0], vectors[1], vectors[2], vectors[3]
+    work, trial, shares = vectors[4], vectors[5], vectors[6:10]
     height = joint_height(rows, counts, precision, pull, x, theta)
-    n_words = counts.sum()
+    n_words, arrived = counts.sum(), False
     for _ in range(rounds):
         pull_towards(rows, counts, theta, held)
-        _factor_curve(rows, counts, precision, theta, held, _ROUGH, work, matrix, lower)
+        _factor_curve(rows, counts, precision, theta, held, _ROUGH, shares, matrix, lower)
         largest = 0.0
         for k in range(x.size):
             slope[k] = theta[k] * held[k] - n_words * theta[k] + pull[k] - dot(precision[k], x)
@@ -125,6 +132,7 @@ def find_mode(
         for k in range(x.size):
             largest = max(largest, abs(move[k]))
         if largest < tolerance:
+            arrived = True
             break
         pace = min(1.0, _LONGEST_STEP / largest)
         for _ in range(_HALVINGS):
@@ -139,6 +147,7 @@ def find_mode(
             break
         height = reached
         x[:] = trial
-    pull_towards(rows, counts, theta, held)
-    _factor_curve(rows, counts, precision, theta, held, _FINE, work, matrix, lower)
+    if not (near and arrived):
+        pull_towards(rows, counts, theta, held)
+        _factor_curve(rows, counts, precision, theta, held, _ROUGH if near else _FINE, shares, matrix, lower)
     invert(lower, turned)

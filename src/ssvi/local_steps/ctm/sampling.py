@@ -32,7 +32,7 @@ def begin_chain(
     state: np.uint64,
 ) -> np.uint64:
     """Take `mode` near the mode, and x to a draw from Laplace's approximation there, made of the normals `noise`."""
-    find_mode(rows, counts, precision, pull, ROUNDS, NEAR, mode, matrices, vectors)
+    find_mode(rows, counts, precision, pull, ROUNDS, NEAR, True, mode, matrices, vectors)
     x[:] = mode
     return draw_around(matrices[2], noise, x, state)
 
