@@ -31,7 +31,7 @@ from ssvi.typing import Array
 Values = Mapping[str, Array]
 """Global parameters by block: as a model simulates them, or with one axis more in front, of draws."""
 
-_CHAINS = "chain"
+_CHAINS = "hidden_chain"
 _KINDS = ("component", "topic", "state")  # what may come in any order; states of each chain on their own
 _TURNED = "latent"
 _RESPONSES = 3  # steps after which what an input has done is looked at

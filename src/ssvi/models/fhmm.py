@@ -208,10 +208,10 @@ class FHMM(Model):
     def quantities(self, values: Mapping[str, Array]) -> Quantities:
         """Return the probabilities of first states and of transitions, what states add, and the noise covariance."""
         found = {
-            "startprob": Quantity(values["start"], ("chain", "state")),
-            "transmat": Quantity(values["transitions"], ("chain", "state", "next_state")),
+            "startprob": Quantity(values["start"], ("hidden_chain", "state")),
+            "transmat": Quantity(values["transitions"], ("hidden_chain", "state", "next_state")),
         }
-        dims = ("chain", "state", "feature")
+        dims = ("hidden_chain", "state", "feature")
         if self.is_poisson:
             return {**found, "levels": Quantity(values["emissions"], dims)}
         coefficients, noise = self.regression.named(values["emissions"])

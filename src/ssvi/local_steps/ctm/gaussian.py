@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -100,8 +100,10 @@ class GaussianStep(CtmStep):
         require_count("max_rounds", self.max_rounds)
         require_not_negative("tolerance", self.tolerance)
 
-    factorised: ClassVar[bool]
-    """Whether z is independent of x under q, and there is a bound; else it is summed out."""
+    @property
+    @abstractmethod
+    def factorised(self) -> bool:
+        """Whether z is independent of x under q, and there is a bound; else it is summed out."""
 
     def run(self, model: CTM, prepared: PreparedForCtm, start: int, stop: int, keys: Keys) -> LocalResult:
         """Find each document's Gaussian; `local` is its mean of softmax(x), over fixed draws."""

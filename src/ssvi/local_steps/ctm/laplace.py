@@ -12,4 +12,8 @@ class Laplace(GaussianStep):
     """x_d Gaussian around its mode given the words, z summed out; its parameters are those of `GaussianStep`."""
 
     name = "laplace"
-    factorised = False
+
+    @property
+    def factorised(self) -> bool:
+        """Z is summed out."""
+        return False

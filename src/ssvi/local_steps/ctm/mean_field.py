@@ -12,4 +12,8 @@ class MeanField(GaussianStep):
     """q(x_d) q(z_d), q(x_d) any Gaussian, optimised given the views; its parameters are those of `GaussianStep`."""
 
     name = "mean_field"
-    factorised = True
+
+    @property
+    def factorised(self) -> bool:
+        """It is."""
+        return True
