@@ -121,6 +121,11 @@ class Model(ABC):
     def example(cls) -> Model:
         """Return a small instance, which the contract suites run."""
 
+    @classmethod
+    def identifiable(cls) -> Model:
+        """Return a small instance of which data can tell the parameters, which calibration runs: the example, if so."""
+        return cls.example()
+
     @abstractmethod
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None

@@ -147,6 +147,11 @@ class CTM(Model):
         """Return three topics over twenty words."""
         return cls(20, 3, 0.3, degrees=12.0)
 
+    @classmethod
+    def identifiable(cls) -> CTM:
+        """Return three topics that share few words."""
+        return cls(30, 3, 0.05, degrees=12.0)
+
     def simulate(
         self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], Documents]:

@@ -279,6 +279,11 @@ class GaussianMixture(Model):
         """Return four components in three columns."""
         return cls(3, 4, 1.5)
 
+    @classmethod
+    def identifiable(cls) -> GaussianMixture:
+        """Return three components in two columns that lie apart: means spread seven times as widely as rows do."""
+        return cls(2, 3, 5.0, prior=GaussianPrior(np.zeros(2), 0.02, 7.0 * np.eye(2), 10.0))
+
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], DenseRows]:

@@ -184,6 +184,14 @@ class HMM(Model):
 
         return cls(3, CategoricalEmission(1, 3, 4, 0.8), 1.2, 0.9, 0.5)
 
+    @classmethod
+    def identifiable(cls) -> HMM:
+        """Return three states that show numbers in two columns, and lie apart."""
+        from ssvi.models.emissions.gaussian import GaussianEmission, GaussianPrior
+
+        prior = GaussianPrior(np.zeros(2), 0.02, np.full(2, 8.0), 10.0)
+        return cls(3, GaussianEmission(2, 3, "diag", prior), 2.0, 2.0, 1.0)
+
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None, lengths: Any = None
     ) -> tuple[dict[str, Array], Sequences]:
