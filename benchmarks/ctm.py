@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from functools import partial
 
 from benchmarks.common import Report, arguments, in_turns, with_known_words
 from ssvi import CorrelatedTopicModel, LatentDirichletAllocation
@@ -45,7 +46,8 @@ def _speed(options: argparse.Namespace, corpus: corpora.Corpus, report: Report) 
         step = lookup("ssvi.local_steps.ctm", LocalStep, name, "local step")()
         for threads in sorted({1, options.threads}):
             with Threads(threads) as backend:
-                (seconds,) = in_turns([lambda b=backend, s=step: b.map_reduce(s, fit._ctm(), views, batch, keys)], 3)
+                run = partial(backend.map_reduce, step, fit._ctm(), views, batch, keys)
+                (seconds,) = in_turns([run], 3)
             words = float(batch.tight().counts.size) / len(batch)
             report.add(corpus=corpus.name, topics=options.topics, words=words, step=name, threads=threads,
                        documents_per_second=len(batch) / seconds)  # fmt: skip

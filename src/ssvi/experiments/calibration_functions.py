@@ -86,7 +86,7 @@ def _relabelled(true: Quantities, drawn: Quantities) -> Quantities:
         return _reordered(drawn, _match(true, means)[0])
     pairs = [[_match(_chain(true, c), _chain(means, d)) for d in range(chains)] for c in range(chains)]
     order = linear_sum_assignment([[cost for _, cost in row] for row in pairs])[1]
-    own = [_reordered(_chain(drawn, d), pairs[c][d][0]) for c, d in enumerate(order)]
+    own = [_reordered(_chain(drawn, int(d)), pairs[c][int(d)][0]) for c, d in enumerate(order)]
     return {
         name: quantity._replace(draws=np.stack([part[name].draws for part in own], axis=1))
         if _CHAINS in quantity.dims

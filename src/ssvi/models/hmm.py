@@ -187,7 +187,8 @@ class HMM(Model):
     @classmethod
     def identifiable(cls) -> HMM:
         """Return three states that show numbers in two columns, and lie apart."""
-        from ssvi.models.emissions.gaussian import GaussianEmission, GaussianPrior
+        from ssvi.models.emissions.gaussian import GaussianEmission
+        from ssvi.models.gaussian_mixture import GaussianPrior
 
         prior = GaussianPrior(np.zeros(2), 0.02, np.full(2, 8.0), 10.0)
         return cls(3, GaussianEmission(2, 3, "diag", prior), 2.0, 2.0, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +126,7 @@ class GaussianStep(CtmStep):
     ) -> tuple[Array, Array, Array, float]:
         """Return the sums of E[x] and E[x x^T], `size` of them, the weights, and the bound but for its constants."""
         total, squares, mixtures = np.zeros(size), np.zeros((size, size)), np.zeros((stop - start, model.n_topics))
-        options = (self.factorised, self.max_rounds, self.tolerance, some_normals(model.n_topics))
-        bound = gaussian_documents(*prepared.given(start, stop), *options, statistics, total, squares, mixtures)
+        options: tuple[Any, ...] = (self.factorised, self.max_rounds, self.tolerance, some_normals(model.n_topics))
+        sums: tuple[Any, ...] = (statistics, total, squares, mixtures)
+        bound = gaussian_documents(*prepared.given(start, stop), *options, *sums)
         return total, squares, mixtures, bound
