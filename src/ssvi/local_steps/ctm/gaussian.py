@@ -22,7 +22,7 @@ from ssvi.local_steps.ctm.documents import (
     softmax_into,
     some_normals,
 )
-from ssvi.local_steps.ctm.modes import find_mode
+from ssvi.local_steps.ctm.modes import WHOLLY, find_mode
 from ssvi.local_steps.splits import add_shares, gather, most_entries
 from ssvi.models.ctm import CTM
 from ssvi.numerics.compile import kernel
@@ -66,7 +66,7 @@ def gaussian_documents(
             spread[:] = 0.0
             ascend(rows, own, precision, pull, rounds, tolerance, x, spread, matrices, vectors[:7])
         else:
-            find_mode(rows, own, precision, pull, rounds, tolerance, False, x, matrices, vectors)
+            find_mode(rows, own, precision, pull, rounds, tolerance, WHOLLY, x, matrices, vectors)
         if total.size:
             shift = softmax_into(x, vectors[0])
             height = add_shares(rows, words, own, vectors[0], statistics)

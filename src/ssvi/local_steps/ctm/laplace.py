@@ -15,5 +15,5 @@ class Laplace(GaussianStep):
 
     @property
     def factorised(self) -> bool:
-        """Z is summed out."""
+        """No: z is summed out."""
         return False

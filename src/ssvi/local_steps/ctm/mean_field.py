@@ -15,5 +15,5 @@ class MeanField(GaussianStep):
 
     @property
     def factorised(self) -> bool:
-        """It is."""
+        """Yes."""
         return True

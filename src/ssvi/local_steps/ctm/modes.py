@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ssvi.local_steps.ctm.documents import factor, invert, softmax_into, solve
 from ssvi.local_steps.splits import pull_towards
 from ssvi.numerics.bits import fast_log
@@ -20,8 +22,11 @@ from ssvi.numerics.compile import kernel, vector_kernel
 from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
-ROUNDS, NEAR = 20, 0.2
+# No literals, for each of which numba would compile `find_mode` once more.
+ROUNDS, NEAR = np.int64(20), 0.2
 """Of the search for a mode near which a chain is to begin."""
+NEARLY, WHOLLY = np.bool_(True), np.bool_(False)
+"""Whether it is enough to be near."""
 
 _LONGEST_STEP = 3.0  # of one log weight in a round
 _SMALLEST = 1e-300

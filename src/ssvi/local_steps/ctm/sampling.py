@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ssvi.local_steps.base import LocalResult
 from ssvi.local_steps.ctm.documents import CtmStep, PreparedForCtm, add_point, draw_around
-from ssvi.local_steps.ctm.modes import NEAR, ROUNDS, find_mode
+from ssvi.local_steps.ctm.modes import NEAR, NEARLY, ROUNDS, find_mode
 from ssvi.local_steps.splits import add_shares
 from ssvi.models.ctm import CTM
 from ssvi.numerics.compile import kernel
@@ -32,7 +32,7 @@ def begin_chain(
     state: np.uint64,
 ) -> np.uint64:
     """Take `mode` near the mode, and x to a draw from Laplace's approximation there, made of the normals `noise`."""
-    find_mode(rows, counts, precision, pull, ROUNDS, NEAR, True, mode, matrices, vectors)
+    find_mode(rows, counts, precision, pull, ROUNDS, NEAR, NEARLY, mode, matrices, vectors)
     x[:] = mode
     return draw_around(matrices[2], noise, x, state)
 
