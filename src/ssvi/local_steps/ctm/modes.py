@@ -12,6 +12,7 @@ is left out, and steps are those of the EM algorithm.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,11 @@ from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
 # No literals, for each of which numba would compile `find_mode` once more.
-ROUNDS, NEAR = np.int64(20), 0.2
+ROUNDS: Any = np.int64(20)
+NEAR = 0.2
 """Of the search for a mode near which a chain is to begin."""
-NEARLY, WHOLLY = np.bool_(True), np.bool_(False)
+NEARLY: Any = np.bool_(True)
+WHOLLY: Any = np.bool_(False)
 """Whether it is enough to be near."""
 
 _LONGEST_STEP = 3.0  # of one log weight in a round
