@@ -19,6 +19,7 @@ from tests.pages import code_blocks, run_code
         "scikit_learn.md",
         "sequences.md",
         "streams.md",
+        "uncertainty.md",
         "your_own_model.md",
     ],
 )

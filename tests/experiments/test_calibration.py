@@ -11,6 +11,7 @@ from ssvi.evaluation.posterior import draws_of_q
 from ssvi.experiments.base import Reporter, reproduce
 from ssvi.experiments.calibration import Calibration, CalibrationSetting
 from ssvi.experiments.calibration_functions import looked_at
+from ssvi.families.symmetric import pack, unpack
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key
 from ssvi.registry import discover
@@ -29,7 +30,21 @@ def _posterior_of_nothing(model, scale=1.0):
 
 
 def _permuted(model, values, order):
-    """Return global parameters with their components in another order."""
+    """Return global parameters with their components in another order: states turned, for those without axes."""
+    if model.name == "lds":
+        return _turned(model, values)
+    if model.name == "hmm":
+        transitions = values["transitions"][order][:, order]
+        return {"start": values["start"][:, order], "transitions": transitions, "symbols": values["symbols"][order]}
+    if model.name == "ctm":
+        size = model.n_topics
+        precision = unpack(values["weights"][0, size:], size)[order][:, order]
+        weights = np.concatenate([values["weights"][0, :size][order], pack(precision)])[None]
+        return {"topics": values["topics"][order], "weights": weights}
+    if model.name == "fhmm":  # chains change places, and the states of each
+        swapped = {"start": values["start"][::-1, ::-1], "transitions": values["transitions"][::-1, ::-1, ::-1]}
+        levels, noise = np.split(values["emissions"], [model.n_chains * model.n_states], axis=-1)
+        return {**swapped, "emissions": np.concatenate([levels[..., ::-1], noise], axis=-1)}
 
     def permuted(value):
         if value.ndim > 1 and value.shape[:2] == (1, len(order)):
@@ -37,6 +52,21 @@ def _permuted(model, values, order):
         return value[order] if value.shape[0] == len(order) else value  # which has no axis of components
 
     return {name: permuted(value) for name, value in values.items()}
+
+
+def _turned(model, values):
+    """Return a linear dynamical system whose states were turned."""
+    known, turn = model.usual(model.statistics_of(values)), np.array([[0.6, -0.8], [0.8, 0.6]])
+    other = known._replace(
+        start_mean=turn @ known.start_mean,
+        start_covariance=turn @ known.start_covariance @ turn.T,
+        transition=turn @ known.transition @ turn.T,
+        drive=turn @ known.drive,
+        state_covariance=turn @ known.state_covariance @ turn.T,
+        loadings=known.loadings @ turn.T,
+    )
+    blocks = model.blocks()
+    return {name: blocks[name].family.values(stats) for name, stats in model.statistics(other).items()}
 
 
 def _test_of_ranks(model, scale):
@@ -67,7 +97,7 @@ def test_free_functions_do_not_mind_the_order_of_components(model):
         looked_at(model, truth, draws)["free"],
         looked_at(model, _permuted(model, truth, order), draws)["free"],
     )
-    np.testing.assert_allclose(first[0], second[0], rtol=1e-12)
+    np.testing.assert_allclose(first[0], second[0], rtol=1e-9)
     np.testing.assert_array_equal(first[1], second[1])
 
 
@@ -77,8 +107,8 @@ def test_matching_finds_components_that_have_changed_places(model):
     other = _permuted(model, truth, np.roll(np.arange(count), 1))
     draws = {name: np.repeat(value[None], 19, axis=0) for name, value in other.items()}
     true, drawn = looked_at(model, truth, draws)["matched"]
-    assert true.size == sum(value.size for value in truth.values())
-    np.testing.assert_allclose(drawn, np.repeat(true[None], 19, axis=0))
+    assert model.name == "lds" or true.size == sum(value.size for value in truth.values())
+    np.testing.assert_allclose(drawn, np.repeat(true[None], 19, axis=0), rtol=1e-9)
 
 
 def test_every_model_and_every_pair_of_its_steps_is_there():

@@ -17,7 +17,10 @@ from ssvi import LatentDirichletAllocation, plots
 from ssvi.plots.choice import choose, percent
 from ssvi.report.components import Components
 
-OF_OTHERS = ("plot_training", "plot_choice", "plot_forecast", "plot_coefficients", "plot_group_effects")
+OF_OTHERS = (
+    "plot_training", "plot_choice", "plot_forecast", "plot_coefficients", "plot_group_effects", "plot_topic_graph",
+    "plot_correlations",
+)  # fmt: skip
 OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name not in OF_OTHERS]
 ALL = [*OF_COMPONENTS, plots.plot_training]
 OPTIONS = {

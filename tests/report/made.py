@@ -58,9 +58,25 @@ class Made(ComponentsMixin):
     def components_in_use(self):
         return len(self.shares)
 
+    def __sklearn_is_fitted__(self):
+        return True
+
     def component_weights(self, X):
         weights = self.shares * (np.asarray(X) @ (self.rows / (self.shares @ self.rows)).T) ** 2
         return weights / weights.sum(axis=1, keepdims=True)
+
+
+class MadeTogether(Made):
+    """Topics of which each third one goes with the two after it."""
+
+    name = "ctm"
+
+    def component_correlations(self):
+        size = len(self.shares)
+        groups = np.arange(size) // 3
+        own = np.where(groups[:, None] == groups, 0.5, -0.1) + 0.02 * np.cos(np.add.outer(range(size), range(size)))
+        np.fill_diagonal(own, 1.0)
+        return own
 
 
 class MadeImages(Made):

@@ -25,6 +25,7 @@ from ssvi.estimators.convergence import Convergence, warn_unless_converged
 from ssvi.estimators.parameters import Attribute
 from ssvi.estimators.plan import LoopParameters, Plan
 from ssvi.estimators.scikit_learn_callbacks import CallbackSupportMixin, Given, fit_tasks
+from ssvi.estimators.uncertainty import UncertaintyMixin
 from ssvi.estimators.validation import Validation, set_aside
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import save
@@ -37,7 +38,7 @@ from ssvi.schedules import Schedule
 M = TypeVar("M", bound=Model)
 
 
-class StochasticEstimator(CallbackSupportMixin, LoopParameters, ABC):
+class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters, ABC):
     """An estimator whose fit is the engine's loop. Subclasses define their parameters, data and model."""
 
     history_: list[Info]

@@ -41,6 +41,10 @@ class ComponentsMixin(ABC):
     def component_weights(self, X: Any) -> Array:
         """Return how much of each component each row has, rows x K."""
 
+    def component_correlations(self) -> Array | None:
+        """Return how components go together over rows, K x K, for a model that knows: reports show a graph of it."""
+        return None
+
     def written_components(self) -> Sequence[int] | None:
         """Return which columns of `component_weights` commands write to files; None for all."""
         return None

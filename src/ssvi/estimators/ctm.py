@@ -49,7 +49,7 @@ class CorrelatedTopicModel(TopicEstimator):
     topic_covariance_ : (K, K)
         Their covariance.
     topic_means_ : (K,)
-        The mean of mu under q.
+        The mean of these log weights.
     components_ : (K, V)
         lambda, the Dirichlet parameters of q(beta).
     topic_word_ : (K, V)
@@ -137,6 +137,10 @@ class CorrelatedTopicModel(TopicEstimator):
         check_is_fitted(self)
         return self._ctm().correlations(self._state.estimate)
 
+    def component_correlations(self) -> Array:
+        """Return `topic_correlations_`."""
+        return self.topic_correlations_
+
     @property
     def topic_covariance_(self) -> Array:
         """Covariance of topics."""
@@ -145,9 +149,9 @@ class CorrelatedTopicModel(TopicEstimator):
 
     @property
     def topic_means_(self) -> Array:
-        """The mean of mu under q."""
+        """The mean of log weights."""
         check_is_fitted(self)
-        return self._ctm().moments(self._state.estimate)[0]
+        return self._ctm().centred_mean(self._state.estimate)
 
     def _first_guess(self, data: Any) -> Start:
         """Return the topics that LDA finds on the same data."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -18,7 +19,8 @@ from ssvi.evaluation.fhmm import best_paths, is_small, log_probabilities, point_
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.fhmm import EMISSIONS, FHMM
-from ssvi.models.scaling import Scaling
+from ssvi.models.quantities import Quantities
+from ssvi.models.scaling import Scaling, in_units
 from ssvi.typing import Array
 
 
@@ -182,6 +184,10 @@ class FactorialHMM(StateSpaceEstimator):
         states = model.walk(model.mean_start(lam), model.mean_transitions(lam), np.array([n_samples]), rng)
         seen = model.emit(family.values(family.mode_stats(lam["emissions"])), states, rng)
         return self._scaling().undo(seen), states
+
+    def _quantities(self, values: Mapping[str, Array]) -> Quantities:
+        found = super()._quantities(values)
+        return in_units(found, self._scaling(), lengths=("levels",), squares=("noise_covariance",))
 
     @property
     def startprob_(self) -> Array:

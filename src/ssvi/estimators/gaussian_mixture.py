@@ -19,7 +19,8 @@ from ssvi.local_steps.base import LocalStep
 from ssvi.models.covariances import COVARIANCES
 from ssvi.models.gaussian_mixture import GaussianMixture as Model
 from ssvi.models.gaussian_mixture import GaussianPrior
-from ssvi.models.scaling import Scaling
+from ssvi.models.quantities import Quantities
+from ssvi.models.scaling import Scaling, in_units
 from ssvi.typing import Array
 
 _PROCESS, _FINITE = "dirichlet_process", "dirichlet_distribution"
@@ -167,6 +168,9 @@ class GaussianMixture(MixtureEstimator):
         seed = self.random_state_ if random_state is None else make_seed(random_state)
         rows, labels = draw_rows(self._model(), self._state.estimate, np.random.default_rng(seed), n_samples)
         return self._scaling().undo(rows), labels
+
+    def _quantities(self, values: Mapping[str, Array]) -> Quantities:
+        return in_units(super()._quantities(values), self._scaling(), places=("means",), squares=("covariances",))
 
     @property
     def means_(self) -> Array:

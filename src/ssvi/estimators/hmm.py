@@ -25,7 +25,8 @@ from ssvi.models.base import is_active
 from ssvi.models.covariances import COVARIANCES
 from ssvi.models.emissions import EMISSIONS, Emission, GaussianEmission
 from ssvi.models.hmm import HMM
-from ssvi.models.scaling import Scaling
+from ssvi.models.quantities import Quantities
+from ssvi.models.scaling import Scaling, in_units
 from ssvi.typing import Array
 
 _PROCESS, _FINITE = "dirichlet_process", "dirichlet_distribution"
@@ -218,6 +219,12 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         values = {name: block.family.values(block.family.mode_stats(lam[name])) for name, block in blocks.items()}
         states = model.walk(model.mean_start(lam), model.mean_transitions(lam), n_samples, rng)
         return self._scaling().undo(model.emission.emit(values, states, rng)), states
+
+    def _quantities(self, values: Mapping[str, Array]) -> Quantities:
+        return in_units(super()._quantities(values), self._scaling(), places=("means",), squares=("covars",))
+
+    def _names_of(self) -> Mapping[str, Sequence[Any]]:
+        return {**super()._names_of(), "symbol": self._symbols or []}
 
     @property
     def startprob_(self) -> Array:

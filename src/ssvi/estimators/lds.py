@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -21,7 +22,8 @@ from ssvi.evaluation.lds import States, filtered, forecast, log_probabilities, s
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.models.lds import LDS, Dynamics, LDSPrior
-from ssvi.models.scaling import Scaling
+from ssvi.models.quantities import Quantities
+from ssvi.models.scaling import Scaling, in_units
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
@@ -257,6 +259,14 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         known = self._checked_inputs(inputs, n_samples) / self._columns["input_unit"]
         states, seen = self._model().sample(self._dynamics(), rng, np.array([n_samples]), known)
         return self._scaling().undo(seen), states
+
+    def _quantities(self, values: Mapping[str, Array]) -> Quantities:
+        found, inputs = super()._quantities(values), self._columns["input_unit"]
+        for name in ("input_transition", "feedthrough"):
+            found[name] = found[name]._replace(draws=found[name].draws / inputs)
+        for name in ("loadings", "feedthrough"):
+            found[name] = found[name]._replace(draws=found[name].draws * self._scaling().unit[:, None])
+        return in_units(found, self._scaling(), places=("offset",), squares=("noise_covariance",))
 
     @property
     def transition_(self) -> Array:

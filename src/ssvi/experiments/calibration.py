@@ -154,7 +154,7 @@ class Calibration(Experiment):
 
     def data(self, bench: CalibrationBench) -> Mapping[str, Any]:
         """Return how the data are made."""
-        return {"data": "simulated from each model's example"}
+        return {"data": "simulated from each model's identifiable instance"}
 
     def is_done(self, bench: CalibrationBench, rows: Sequence[Row]) -> bool:
         """Tell whether there is a row."""
@@ -164,7 +164,7 @@ class Calibration(Experiment):
         self, bench: CalibrationBench, trial: CalibrationTrial, progress: Checkpoint, reporter: Reporter
     ) -> Iterator[Row]:
         """Fit or sample, draw from the posterior, and compare with the truth."""
-        model: Model = _models()[trial.model].example()
+        model: Model = _models()[trial.model].identifiable()
         truth, data = bench.data(model, trial.seed)
         setting = bench.setting
         if trial.algorithm == _SAMPLER:

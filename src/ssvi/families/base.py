@@ -117,6 +117,10 @@ class ExponentialFamily(ABC):
         """Return t(beta) given beta in that form."""
         return values
 
+    def named(self, values: Array) -> dict[str, Array]:
+        """Return beta in that form as the quantities that people know, by name; without a name if it is only one."""
+        return {"": values}
+
     def shapes(self, lam: Array) -> Array | float:
         """Return the shape of the gamma variable behind each coordinate: small where a draw's logarithm is wide.
 

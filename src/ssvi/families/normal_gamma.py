@@ -50,6 +50,11 @@ class NormalGamma(NormalWishart):
         product, square, precision, log_determinant = super().expand(stats)
         return RegressionStatistics(product[..., 0], square, precision[..., 0, 0], log_determinant)
 
+    def named(self, values: Array) -> dict[str, Array]:
+        """Return mu and the variance, a number a row each."""
+        found = super().named(values)
+        return {"mean": found["mean"][..., 0], "variance": found["covariance"][..., 0, 0]}
+
     @classmethod
     def instances(cls) -> list[Self]:
         """Return the one that there is."""

@@ -42,6 +42,11 @@ class NormalWishart(MatrixNormalWishart):
         product, square, precision, log_determinant = super().expand(stats)
         return RegressionStatistics(product[..., 0], square[..., 0, 0], precision, log_determinant)
 
+    def named(self, values: Array) -> dict[str, Array]:
+        """Return mu and the covariance."""
+        found = super().named(values)
+        return {"mean": found["coefficients"][..., 0], "covariance": found["covariance"]}
+
     @classmethod
     def instances(cls) -> list[Self]:
         """Return one to ten coordinates."""

@@ -223,6 +223,12 @@ class PrecisionFamily(ExponentialFamily):
         square = -0.5 * turned(coefficients) @ product
         return self._layout.merge_dual(Parts(product, square, -0.5 * precision, half))
 
+    def named(self, values: Array) -> dict[str, Array]:
+        """Return A and the noise covariance, the inverse of Lambda."""
+        d, q = self.outputs, self.inputs
+        covariance: Array = np.linalg.inv(unpack(values[..., d * q :], d)).astype(float)
+        return {"coefficients": values[..., : d * q].reshape(*values.shape[:-1], d, q), "covariance": covariance}
+
     def in_domain(self, lam: Array) -> npt.NDArray[np.bool_]:
         """Want K and S positive definite, and nu > D - 1."""
         rows = as_rows(lam)

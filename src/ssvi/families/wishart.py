@@ -11,6 +11,7 @@ import numpy as np
 
 from ssvi.families.precision import PrecisionFamily
 from ssvi.families.regression_layout import Parts
+from ssvi.families.symmetric import unpack
 from ssvi.typing import Array
 
 
@@ -72,6 +73,10 @@ class Wishart(PrecisionFamily):
         """Return statistics as named arrays."""
         parts = self._layout.split_dual(stats)
         return WishartStatistics(-2.0 * parts.outputs, 2.0 * parts.degrees)
+
+    def named(self, values: Array) -> dict[str, Array]:
+        """Return the precision matrix."""
+        return {"": unpack(values, self.outputs)}
 
     @classmethod
     def instances(cls) -> list[Self]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ssvi.families.base import ExponentialFamily
 from ssvi.local_steps.base import LocalResult, Part
+from ssvi.models.quantities import Quantities, plain_quantities
 from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.typing import Array
 
@@ -120,6 +121,11 @@ class Model(ABC):
     def example(cls) -> Model:
         """Return a small instance, which the contract suites run."""
 
+    @classmethod
+    def identifiable(cls) -> Model:
+        """Return a small instance of which data can tell the parameters, which calibration runs: the example, if so."""
+        return cls.example()
+
     @abstractmethod
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None
@@ -132,3 +138,10 @@ class Model(ABC):
     def statistics_of(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Return t of global parameters that `simulate` has drawn."""
         return {name: block.family.statistics(values[name]) for name, block in self.blocks().items()}
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return draws of the global parameters in the form that people know; they come as `simulate` has them.
+
+        Each block has an axis more in front, of draws. A model that says nothing has what its families say.
+        """
+        return plain_quantities(self.blocks(), values)

@@ -14,6 +14,7 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.learned import fit_prior
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.mixture_merging import merging
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.typing import Array
 
@@ -132,6 +133,13 @@ class BernoulliMixture(Model):
         with np.errstate(divide="ignore"):
             stats = np.stack([np.log(components), np.log1p(-components)], axis=-1)
             return {"weights": np.log(weights)[None], "components": stats}
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the weights and the probabilities of ones."""
+        return {
+            "weights": Quantity(values["weights"][:, 0], ("component",)),
+            "means": Quantity(values["components"], ("component", "feature")),
+        }
 
     @classmethod
     def example(cls) -> BernoulliMixture:

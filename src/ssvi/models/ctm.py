@@ -13,6 +13,7 @@ from ssvi.families.normal_wishart import NormalWishart
 from ssvi.families.symmetric import pack, unpack
 from ssvi.models.base import Block, Model
 from ssvi.models.lda import LDA
+from ssvi.models.quantities import Quantities, Quantity, correlations_of
 from ssvi.typing import Array
 
 _FIRST_DOCUMENTS = 50.0  # that the start of mu and Sigma is worth
@@ -104,16 +105,24 @@ class CTM(Model):
 
     def covariance(self, parameters: Mapping[str, Array]) -> Array:
         """Return the covariance of log weights less their mean over topics."""
-        covariance = self.moments(parameters)[1]
-        centred: Array = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None] + covariance.mean()
-        return centred
+        return self._centred(self.moments(parameters)[1])
+
+    def centred_mean(self, parameters: Mapping[str, Array]) -> Array:
+        """Return the mean of log weights less their mean over topics."""
+        mean = self.moments(parameters)[0]
+        result: Array = mean - mean.mean()
+        return result
+
+    @staticmethod
+    def _centred(covariance: Array) -> Array:
+        """Return the covariances of coordinates less their mean over coordinates."""
+        over_rows = covariance.mean(axis=-1, keepdims=True)
+        result: Array = covariance - over_rows - np.swapaxes(over_rows, -1, -2) + over_rows.mean(axis=-2, keepdims=True)
+        return result
 
     def correlations(self, parameters: Mapping[str, Array]) -> Array:
         """Return the correlations of log weights less their mean over topics."""
-        covariance = self.covariance(parameters)
-        deviations = np.sqrt(np.diagonal(covariance))
-        result: Array = covariance / np.outer(deviations, deviations)
-        return result
+        return correlations_of(self.covariance(parameters))
 
     def point_views(self, parameters: Mapping[str, Array]) -> dict[str, Array]:
         """Return t at the means of the topics, of mu and of Sigma under q."""
@@ -121,10 +130,27 @@ class CTM(Model):
         values = np.concatenate([mean, pack(np.asarray(np.linalg.inv(covariance), dtype=float))])
         return {"topics": np.log(self.mean_topics(parameters)), "weights": self.family.statistics(values)[None]}
 
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the topics, and mean, covariance and correlations of log weights less their mean over topics."""
+        found = self.family.named(values["weights"][:, 0])
+        mean, covariance = found["mean"], self._centred(found["covariance"])
+        square = ("topic", "other_topic")
+        return {
+            "topic_word": Quantity(values["topics"], ("topic", "word")),
+            "topic_means": Quantity(mean - mean.mean(axis=-1, keepdims=True), ("topic",)),
+            "topic_covariance": Quantity(covariance, square),
+            "topic_correlations": Quantity(correlations_of(covariance), square),
+        }
+
     @classmethod
     def example(cls) -> CTM:
         """Return three topics over twenty words."""
         return cls(20, 3, 0.3, degrees=12.0)
+
+    @classmethod
+    def identifiable(cls) -> CTM:
+        """Return three topics that share few words."""
+        return cls(30, 3, 0.05, degrees=12.0)
 
     def simulate(
         self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None

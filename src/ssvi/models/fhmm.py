@@ -14,6 +14,7 @@ from ssvi.batches import Sequences
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.gamma import Gamma
 from ssvi.models.base import Block, Model
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.regressions import NOISES, Regression, RegressionPrior, RegressionSums, noise_root
 from ssvi.models.seeding import k_means
 from ssvi.typing import Array
@@ -203,6 +204,20 @@ class FHMM(Model):
     def noise_covariance(self, parameters: Mapping[str, Array]) -> Array:
         """Return R at the mode of q."""
         return self.regression.usual(self.regression.family.mode_stats(parameters["emissions"]))[1]
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the probabilities of first states and of transitions, what states add, and the noise covariance."""
+        found = {
+            "startprob": Quantity(values["start"], ("hidden_chain", "state")),
+            "transmat": Quantity(values["transitions"], ("hidden_chain", "state", "next_state")),
+        }
+        dims = ("hidden_chain", "state", "feature")
+        if self.is_poisson:
+            return {**found, "levels": Quantity(values["emissions"], dims)}
+        coefficients, noise = self.regression.named(values["emissions"])
+        levels = np.swapaxes(coefficients, 1, 2).reshape(-1, self.n_chains, self.n_states, self.n_features)
+        noise_dims = ("feature", "other_feature")[: noise.ndim - 1]
+        return {**found, "levels": Quantity(levels, dims), "noise_covariance": Quantity(noise, noise_dims)}
 
     @classmethod
     def example(cls) -> FHMM:

@@ -13,6 +13,7 @@ from ssvi.families.learned import fit_prior
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.merging import near_copies
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.typing import Array
 
 SMALLEST_SHAPE, LARGEST_SHAPE = 1e-3, 1e3  # of an activation shape that is learned
@@ -178,6 +179,13 @@ class GammaProcessNMF(Model):
                 "weights": np.stack([np.log(weights), -weights], axis=-1),
                 "dictionary": np.stack([np.log(dictionary), -dictionary], axis=-1),
             }
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the weights and the dictionary."""
+        return {
+            "weights": Quantity(values["weights"], ("component",)),
+            "components": Quantity(values["dictionary"], ("component", "feature")),
+        }
 
     @classmethod
     def example(cls) -> GammaProcessNMF:

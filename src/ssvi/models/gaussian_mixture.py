@@ -15,6 +15,7 @@ from ssvi.families.learned import fit_prior
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.covariances import COVARIANCES, Covariance, Sums
 from ssvi.models.mixture_merging import merging
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.models.scaling import Scaling
 from ssvi.models.seeding import k_means
@@ -264,10 +265,24 @@ class GaussianMixture(Model):
         with np.errstate(divide="ignore"):
             return {"weights": np.log(weights)[None], "components": self.covariance.statistics(means, precisions)}
 
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the weights, means and covariances."""
+        means, covariances = self.covariance.named(values["components"])
+        return {
+            "weights": Quantity(values["weights"][:, 0], ("component",)),
+            "means": Quantity(means, ("component", "feature")),
+            "covariances": Quantity(covariances, self.covariance.covariance_dims),
+        }
+
     @classmethod
     def example(cls) -> GaussianMixture:
         """Return four components in three columns."""
         return cls(3, 4, 1.5)
+
+    @classmethod
+    def identifiable(cls) -> GaussianMixture:
+        """Return three components in two columns that lie apart: means spread seven times as widely as rows do."""
+        return cls(2, 3, 5.0, prior=GaussianPrior(np.zeros(2), 0.02, 7.0 * np.eye(2), 10.0))
 
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None

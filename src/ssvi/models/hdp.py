@@ -12,6 +12,7 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, usual_alpha
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.numerics.special import digamma_array
 from ssvi.typing import Array
@@ -158,6 +159,13 @@ class HDP(Model):
         pairs = self.given(np.zeros(self.n_topics)).copies(parameters, empty=False)
         fresh = {"weights": np.zeros((len(pairs), 1)), "topics": np.zeros((len(pairs), self.n_words))}
         return Rearrangement(tuple(pairs), fresh) if pairs else None
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the weights and the topics."""
+        return {
+            "weights": Quantity(values["weights"][:, 0], ("topic",)),
+            "topic_word": Quantity(values["topics"], ("topic", "word")),
+        }
 
     @classmethod
     def example(cls) -> HDP:

@@ -13,6 +13,7 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.emissions.base import Emission, Labels
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.seeding import k_means
 from ssvi.numerics.special import digamma_array
 from ssvi.typing import Array
@@ -168,12 +169,29 @@ class HMM(Model):
         held: Array = start + np.maximum(parameters["transitions"] - self._transition_prior(), 0.0).sum(axis=0)
         return held
 
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the probabilities of first states and of transitions, and what states show."""
+        return {
+            "startprob": Quantity(values["start"][:, 0], ("state",)),
+            "transmat": Quantity(values["transitions"], ("state", "next_state")),
+            **self.emission.quantities(values),
+        }
+
     @classmethod
     def example(cls) -> HMM:
         """Return three states that show one of four symbols."""
         from ssvi.models.emissions.categorical import CategoricalEmission
 
         return cls(3, CategoricalEmission(1, 3, 4, 0.8), 1.2, 0.9, 0.5)
+
+    @classmethod
+    def identifiable(cls) -> HMM:
+        """Return three states that show numbers in two columns, and lie apart."""
+        from ssvi.models.emissions.gaussian import GaussianEmission
+        from ssvi.models.gaussian_mixture import GaussianPrior
+
+        prior = GaussianPrior(np.zeros(2), 0.02, np.full(2, 8.0), 10.0)
+        return cls(3, GaussianEmission(2, 3, "diag", prior), 2.0, 2.0, 1.0)
 
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None, lengths: Any = None

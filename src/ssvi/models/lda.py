@@ -12,6 +12,7 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
 from ssvi.models.merging import ALIKE, cosines, near_copies
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.rearranging import NEIGHBOURS, Look, Rearrangement, surprising_words
 from ssvi.typing import Array
 
@@ -229,6 +230,10 @@ class LDA(Model):
         """Return each topic's share of the words, its word probabilities, and their standard deviations under q."""
         lam = parameters["topics"]
         return lam.sum(axis=1) / lam.sum(), self.mean_topics(parameters), Dirichlet().deviations(lam)
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the topics."""
+        return {"topic_word": Quantity(values["topics"], ("topic", "word"))}
 
     @classmethod
     def example(cls) -> LDA:

@@ -11,6 +11,7 @@ import numpy as np
 from ssvi.batches import Sequences
 from ssvi.families.normal_wishart import NormalWishart
 from ssvi.models.base import Block, Model
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.regressions import NOISES, Regression, RegressionPrior, RegressionSums, noise_root
 from ssvi.models.subspaces import first_states
 from ssvi.numerics.random import derive_keys
@@ -221,6 +222,26 @@ class LDS(Model):
             start, np.linalg.inv(first.precision[0]), moves[:, :size], moves[:, size:], state_covariance,
             seen[:, :size], seen[:, size : size + width], seen[:, -1], noise,
         )  # fmt: skip
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return all that `Dynamics` has. States have no axes of their own: they may be turned, with all of this."""
+        first = self.first.named(values["start"][:, 0])
+        (moves, state_covariance), (seen, noise) = (
+            regression.named(values[name])
+            for name, regression in (("dynamics", self.dynamics), ("emissions", self.emissions))
+        )
+        size, square = self.n_states, ("latent", "other_latent")
+        return {
+            "start_mean": Quantity(first["mean"], ("latent",)),
+            "start_covariance": Quantity(first["covariance"], square),
+            "transition": Quantity(moves[..., :size], square),
+            "input_transition": Quantity(moves[..., size:], ("latent", "input")),
+            "state_covariance": Quantity(state_covariance, square),
+            "loadings": Quantity(seen[..., :size], ("feature", "latent")),
+            "feedthrough": Quantity(seen[..., size:-1], ("feature", "input")),
+            "offset": Quantity(seen[..., -1], ("feature",)),
+            "noise_covariance": Quantity(noise, ("feature", "other_feature")[: noise.ndim - 1]),
+        }
 
     @classmethod
     def example(cls) -> LDS:

@@ -161,6 +161,17 @@ class Regression:
         inverse = np.linalg.inv(found.precision).astype(float)
         return np.linalg.solve(found.precision, found.product).astype(float), inverse
 
+    def named(self, values: Array) -> tuple[Array, Array]:
+        """Return draws of the coefficients (n, D, Q) and of the noise covariance, (n, D, D) or (n, D).
+
+        They come as draws of the block's values, (n, rows, numbers).
+        """
+        found = self.family.named(values)
+        coefficients, covariance = found["coefficients"], found["covariance"]
+        if self.independent:
+            return coefficients[:, :, 0], covariance[:, :, 0, 0]
+        return coefficients[:, 0], covariance[:, 0]
+
     def draw(self, rng: np.random.Generator, lam: Array) -> Array:
         """Draw values of the block, in the form that the family's `statistics` takes."""
         keys = derive_keys(int(rng.integers(2**63)), len(lam))

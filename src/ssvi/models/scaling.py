@@ -5,10 +5,12 @@ A model of rows far from 0, or of columns in very different units, would lose di
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from ssvi.models.quantities import Quantities, Quantity, counted
 from ssvi.typing import Array
 
 _SMALLEST = 1e-150
@@ -88,6 +90,28 @@ class Scaling:
         """Return, for each row, what the logarithm of a density of its known entries loses in their own units."""
         result: Array = np.where(np.isnan(values), 0.0, np.log(self.unit)).sum(axis=1)
         return result
+
+
+def in_units(
+    quantities: Quantities,
+    scaling: Scaling,
+    *,
+    places: tuple[str, ...] = (),
+    lengths: tuple[str, ...] = (),
+    squares: tuple[str, ...] = (),
+) -> Quantities:
+    """Return quantities in the units that the data came in: places of columns, lengths along them, or covariances."""
+    ways: dict[str, Callable[[Quantity], Array]] = {
+        **dict.fromkeys(places, lambda own: scaling.undo(own.draws)),
+        **dict.fromkeys(lengths, lambda own: own.draws * scaling.unit),
+        **dict.fromkeys(squares, lambda own: own.draws * scaling.squares(_columns_of(own))),
+    }
+    return {name: own._replace(draws=ways[name](own)) if name in ways else own for name, own in quantities.items()}
+
+
+def _columns_of(quantity: Quantity) -> int:
+    """Return how many axes of a quantity are of columns."""
+    return sum(counted(dim) == "feature" for dim in quantity.dims)
 
 
 def _check_units(units: Array) -> None:

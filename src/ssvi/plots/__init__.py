@@ -12,13 +12,14 @@ from ssvi.plots.multilevel import plot_coefficients, plot_group_effects
 from ssvi.plots.prototypes import plot_prototypes
 from ssvi.plots.spectra import plot_spectra
 from ssvi.plots.states import plot_emissions, plot_paths
+from ssvi.plots.together import plot_correlations, plot_topic_graph
 from ssvi.plots.topics import plot_topics
 from ssvi.plots.training import plot_training
 from ssvi.plots.transitions import plot_transitions
 from ssvi.plots.trends import plot_trends
 
 __all__ = [
-    "plot_choice", "plot_coefficients", "plot_emissions", "plot_forecast", "plot_group_effects", "plot_map",
-    "plot_paths", "plot_prototypes", "plot_similarity", "plot_spectra", "plot_topics", "plot_training",
-    "plot_transitions", "plot_trends",
+    "plot_choice", "plot_coefficients", "plot_correlations", "plot_emissions", "plot_forecast", "plot_group_effects",
+    "plot_map", "plot_paths", "plot_prototypes", "plot_similarity", "plot_spectra", "plot_topic_graph", "plot_topics",
+    "plot_training", "plot_transitions", "plot_trends",
 ]  # fmt: skip

@@ -54,20 +54,35 @@ def plot_map(
 
     """
     choice = choose(estimator, components, _MOST, "plot_map")
-    texts = _first_words(choice, _known_names(estimator, names), words)
-    panel = one_panel(ax, (6.8, 5.2))
+    points, held = principal_axes(choice.parts.distances())
+    note = f"the two axes hold {percent(held)} of the structure"
+    return draw_circles(one_panel(ax, (6.8, 5.2)), choice, points, first_words(estimator, choice, names, words), note)
+
+
+def draw_circles(
+    panel: Any,
+    choice: Choice,
+    points: Array,
+    texts: list[str],
+    note: str,
+    ties: Sequence[tuple[int, int, float]] = (),
+) -> Any:
+    """Draw components as circles at some points, with texts beside them, and lines between pairs of them."""
     panel.set(xticks=[], yticks=[])
     panel.margins(0.12)
     panel.set_aspect("equal", adjustable="datalim")
     panel.spines[:].set_visible(False)
-    points, held = principal_axes(choice.parts.distances())
-    note = f"the two axes hold {percent(held)} of the structure"
     panel.set_title("; ".join(filter(None, [choice.note, note])), fontsize="small", color=SOFT, loc="left")
     shares = choice.parts.shares
     areas = _LARGEST_AREA * shares / shares.max()
     radii = np.maximum(np.sqrt(areas / np.pi), 5.0)  # a number has room in none that is smaller
     unit = _unit(panel, points)
     points = points * unit
+    for a, b, strength in ties:
+        panel.plot(
+            *(points[[a, b]] / unit).T, color=SOFT, linewidth=0.4 + 5.0 * strength, alpha=0.35, zorder=0.5,
+            solid_capstyle="round", clip_on=False,
+        )  # fmt: skip
     panel.scatter(
         *points.T / unit, s=np.pi * radii**2, color=BAR, edgecolor=COLOURS[0], linewidth=0.8, alpha=0.6, clip_on=False
     )
@@ -111,9 +126,23 @@ def plot_similarity(
     values = choice.parts.likeness(distances)[np.ix_(order, order)]
     # Each is like itself: drawn, that would be all one sees.
     np.fill_diagonal(values, np.nan)
-    panel = one_panel(ax, (5.4, 4.6))
     largest = 1.0 if len(values) < 2 else float(np.nanmax(values))
-    image = panel.imshow(values, cmap=cmap, vmin=0.0, vmax=largest)
+    return draw_matrix(ax, estimator, choice, order, values, (0.0, largest), cmap, "likeness")
+
+
+def draw_matrix(
+    ax: Any,
+    estimator: Any,
+    choice: Choice,
+    order: npt.NDArray[np.int64],
+    values: Array,
+    ends: tuple[float, float],
+    cmap: str,
+    label: str,
+) -> Any:
+    """Draw a matrix of components, already in this order, with labels beside its lines."""
+    panel = one_panel(ax, (5.4, 4.6))
+    image = panel.imshow(values, cmap=cmap, vmin=ends[0], vmax=ends[1])
     numbers = [str(number) for number in choice.parts.numbers[order]]
     name_lines(panel, range(len(numbers)), _called(estimator, choice, order))
     panel.set_xticks(range(len(numbers)), numbers, rotation=90 if len(numbers) > 12 else 0)
@@ -122,7 +151,7 @@ def plot_similarity(
     panel.set_xlabel(choice.component)
     panel.set_ylabel(choice.component)
     panel.set_title(choice.note, fontsize="small", color=SOFT, loc="left")
-    bar = panel.figure.colorbar(image, ax=panel, shrink=0.8, label="likeness")
+    bar = panel.figure.colorbar(image, ax=panel, shrink=0.8, label=label)
     bar.outline.set_visible(False)
     return panel
 
@@ -145,10 +174,11 @@ def _known_names(estimator: Any, given: Sequence[str] | None) -> list[str] | Non
     return None if all(name.isdigit() for name in names) else names
 
 
-def _first_words(choice: Choice, names: list[str] | None, words: int) -> list[str]:
+def first_words(estimator: Any, choice: Choice, given: Sequence[str] | None, words: int) -> list[str]:
     """Return what stands below each circle."""
     if words < 0:
         raise ValueError(f"words must be 0 or more, not {words!r}.")
+    names = _known_names(estimator, given)
     if names is None:
         return [""] * len(choice)
     ranked = [choice.parts.distinctive(k, names, max(12, words)) for k in range(len(choice))]

@@ -13,8 +13,9 @@ from ssvi.batches.sources import Source
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import Components, count_in_words, image_shape
 from ssvi.report.corpus import Beginnings, CorpusFacts, coherence
-from ssvi.report.layout import arrange, hierarchy, nearest
+from ssvi.report.layout import Arrangement, arrange, hierarchy, nearest
 from ssvi.report.packing import all_rounded, pack, places, rounded, shades
+from ssvi.report.together import LEAST_TIE, TIES_EACH, Together
 from ssvi.typing import Array
 
 _MOST_PIXELS = 4_096  # of an image of one component
@@ -49,6 +50,7 @@ def gather_facts(
         "shape": size,
         "means": parts.are_means,
         **_components(estimator, parts),
+        **_together(estimator, parts),
         **_columns(parts, vocabulary_of(estimator)),
         **_pictures(estimator, parts, images=size is not None),
     }
@@ -88,10 +90,7 @@ def _components(estimator: Any, parts: Components) -> dict[str, Any]:
     ]
     return {
         "components": rows,
-        "maps": {
-            name: {"x": pack(own.points[:, 0], "f4"), "y": pack(own.points[:, 1], "f4"), "kept": rounded(own.kept, 3)}
-            for name, own in arrangements.items()
-        },
+        "maps": {name: _packed_map(own) for name, own in arrangements.items()},
         "map": best,
         "axes": rounded(share, 3),
         "tree": {
@@ -100,6 +99,27 @@ def _components(estimator: Any, parts: Components) -> dict[str, Any]:
             "order": tree.order.tolist(),
         },
         "likeness": shades(likeness[np.triu_indices(len(rows), 1)]) if 2 <= len(rows) <= _MOST_PAIRS else None,
+    }
+
+
+def _packed_map(own: Arrangement) -> dict[str, Any]:
+    return {"x": pack(own.points[:, 0], "f4"), "y": pack(own.points[:, 1], "f4"), "kept": rounded(own.kept, 3)}
+
+
+def _together(estimator: Any, parts: Components) -> dict[str, Any]:
+    """Return which components occur together, where the model says it."""
+    found = Together.of(estimator, parts.numbers) if len(parts.numbers) <= _MOST_PAIRS else None
+    if found is None:
+        return {}
+    return {
+        "together": {
+            "map": _packed_map(found.arrangement()),
+            "ties": [[a, b, rounded(value, 3)] for a, b, value in found.ties()],
+            "each": TIES_EACH,
+            "least": LEAST_TIE,
+            "values": pack(127.5 * (found.correlations + 1.0), "u1"),
+            "order": found.order().tolist(),
+        }
     }
 
 

@@ -16,8 +16,8 @@ from ssvi.report.facts import gather_facts
 from ssvi.report.sequences import gather_sequence_facts, is_for_sequences
 
 SCRIPTS = (
-    "base", "tools", "saving", "fit", "data", "figures", "room", "words", "topic", "corpus", "gestures", "map",
-    "controls", "list", "tree", "likeness", "time", "search", "download", "main",
+    "base", "tools", "saving", "fit", "data", "figures", "room", "together", "words", "topic", "corpus", "gestures",
+    "map", "controls", "list", "tree", "likeness", "time", "search", "download", "main",
 )  # fmt: skip
 """The scripts of a page about components in the order in which they are joined: each uses those before it."""
 

@@ -126,6 +126,21 @@ def _check_methods(case: Case) -> None:
     require(pickle.dumps(case.fitted._state) == before, f"{case}: asking a fitted estimator changes it")
 
 
+def _check_draws(case: Case) -> None:
+    """Want draws of the global parameters that are finite, the same for the same seed, and change nothing."""
+    before, count = pickle.dumps(case.fitted._state), 7
+    draws, again = case.fitted.posterior_draws(count), case.fitted.posterior_draws(count)
+    other = case.fitted.posterior_draws(count, random_state=case.seed + 1)
+    require(len(draws) > 0, f"{case}: posterior_draws has nothing")
+    for name, values in draws.items():
+        require(len(values) == count, f"{case}: {count} draws of {name} have the shape {values.shape}")
+        require(np.isfinite(values).all(), f"{case}: draws of {name} are not finite")
+        require(np.array_equal(values, again[name]), f"{case}: draws of {name} are others for the same seed")
+        fixed = values.size == 0 or name.endswith("correlations") or not np.ptp(values)
+        require(fixed or not np.array_equal(values, other[name]), f"{case}: draws of {name} do not mind the seed")
+    require(pickle.dumps(case.fitted._state) == before, f"{case}: drawing from q changes a fitted estimator")
+
+
 def _check_partial_fit(case: Case) -> None:
     """`partial_fit` begins, and goes on from a fit."""
     model = case.fresh().partial_fit(*case.given)
@@ -205,6 +220,7 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     _check_fit,
     _check_same_seed,
     _check_methods,
+    _check_draws,
     _check_partial_fit,
     _check_validation,
     _check_file,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ssvi.checks import require_one_of
+from ssvi.checks import require_count, require_one_of
 from ssvi.estimators.base import StochasticEstimator
+from ssvi.estimators.choices import make_seed
 from ssvi.estimators.hierarchical import formulas, summaries
 from ssvi.estimators.hierarchical.tables import Design, Names, check_groups, places_of_groups
 from ssvi.evaluation.multilevel import (
@@ -26,6 +27,7 @@ from ssvi.families.multivariate_gaussian import MultivariateGaussian
 from ssvi.families.wishart import Wishart
 from ssvi.models.hierarchical.base import HierarchicalRegression
 from ssvi.models.hierarchical.units import Units
+from ssvi.models.quantities import Quantities
 from ssvi.typing import Array
 
 
@@ -122,6 +124,22 @@ class HierarchicalResults(StochasticEstimator):
         """
         check_is_fitted(self)
         return summaries.of_globals(self, level)
+
+    def posterior_intervals(self, level: float = 0.9, *, n: int = summaries.DRAWS, random_state: Any = None) -> Any:
+        """Return what `summary` does, of `n` draws."""
+        check_is_fitted(self)
+        require_count("n", n)
+        return summaries.of_globals(self, level, n, None if random_state is None else make_seed(random_state))
+
+    def _drawn(self, n: int, random_state: Any) -> Quantities:
+        check_is_fitted(self)
+        require_count("n", n)
+        return summaries.quantities(self, n, None if random_state is None else make_seed(random_state))
+
+    def _names_of(self) -> Mapping[str, Any]:
+        design = self._design
+        varying = [design.names[place] for place in design.varying]
+        return {"coefficient": self.coefficient_names_, "varying": varying}
 
     def group_effects(self, level: float = 0.9) -> Any:
         """Return by how much each known group's coefficients differ from the average, as a pandas data frame."""

@@ -7,32 +7,51 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ssvi.checks import is_number, require
+from ssvi.estimators.uncertainty import interval_ends, pandas_module, summary_frame
 from ssvi.evaluation.multilevel import Globals
 from ssvi.evaluation.posterior import draws_of_q
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
-_DRAWS = 8_000
-_NEEDS = "summaries are pandas data frames, and pandas is not installed: pip install pandas."
+DRAWS = 8_000
 
 
-def of_globals(estimator: Any, level: float) -> Any:
+def of_globals(estimator: Any, level: float, count: int | None = None, seed: int | None = None) -> Any:
     """Return a data frame with a row for each coefficient, deviation and correlation."""
-    low, high = _ends(level)
-    draws = named_draws(estimator)
-    rows = {
-        name: [own.mean(), own.std(), *np.quantile(own, [low, 0.5, high])] for name, own in draws.items()
-    }  # fmt: skip
-    return _frame(rows, ["mean", "sd", f"{100 * low:g}%", "50%", f"{100 * high:g}%"])
+    return summary_frame(named_draws(estimator, count, seed), *interval_ends(level))
 
 
-def named_draws(estimator: Any, count: int = _DRAWS) -> dict[str, Array]:
+def quantities(estimator: Any, count: int, seed: int | None = None) -> Quantities:
+    """Return draws of the global parameters in the data's units."""
+    drawn = _globals(estimator, count, seed)
+    found = {"coefficients": Quantity(drawn.coefficients, ("coefficient",))}
+    if drawn.covariances.shape[1]:
+        square = ("varying", "other_varying")
+        found |= {
+            "deviations": Quantity(drawn.deviations, square[:1]),
+            "correlations": Quantity(drawn.correlations, square),
+            "population_covariance": Quantity(drawn.covariances, square),
+        }
+    return found if drawn.noise is None else {**found, "noise_deviation": Quantity(drawn.noise)}
+
+
+def _globals(estimator: Any, count: int | None, seed: int | None) -> Globals:
+    """Return draws from the posterior if the fit has some, so many of them at random or all, or else draws of q."""
+    own, model = estimator.random_state_ if seed is None else seed, estimator._model()
+    key = derive_key(own, "summary", estimator._state.step)
+    values = estimator._draws
+    if not values:
+        values = draws_of_q(model, estimator._state.estimate, count or DRAWS, key, "summary")
+    elif count is not None:
+        chosen = np.random.default_rng(key).integers(len(next(iter(values.values()))), size=count)
+        values = {name: own[chosen] for name, own in values.items()}
+    return Globals.of(model, values, estimator._measures)
+
+
+def named_draws(estimator: Any, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
     """Return draws of each global parameter in the data's units, by its name: from the posterior if possible, or q."""
-    design, seed = estimator._design, derive_key(estimator.random_state_, "summary", estimator._state.step)
-    model = estimator._model()
-    values = estimator._draws or draws_of_q(model, estimator._state.estimate, count, seed, "summary")
-    drawn = Globals.of(model, values, estimator._measures)
+    design, drawn = estimator._design, _globals(estimator, count, seed)
     found = dict(zip(estimator.coefficient_names_, drawn.coefficients.T, strict=True))
     names = [design.names[place] for place in design.varying]
     deviations, correlations = drawn.deviations, drawn.correlations
@@ -48,7 +67,7 @@ def named_draws(estimator: Any, count: int = _DRAWS) -> dict[str, Array]:
 
 def of_groups(estimator: Any, level: float) -> Any:
     """Return a data frame with a row for each known group and varying column."""
-    low, high = _ends(level)
+    low, high = interval_ends(level)
     design, own = estimator._design, estimator._posterior()
     factors = estimator._measures.factors(design.varying)
     means = own.means * factors
@@ -62,22 +81,5 @@ def of_groups(estimator: Any, level: float) -> Any:
         f"{100 * low:g}%": (means - width * deviations).ravel(),
         f"{100 * high:g}%": (means + width * deviations).ravel(),
     }
-    pandas = _pandas()
+    pandas = pandas_module()
     return pandas.DataFrame(columns, index=pandas.MultiIndex.from_tuples(index, names=["group", "coefficient"]))
-
-
-def _ends(level: float) -> tuple[float, float]:
-    require("level", level, lambda v: is_number(v) and 0 < v < 1, "above 0 and below 1")
-    return round(0.5 - 0.5 * level, 12), round(0.5 + 0.5 * level, 12)
-
-
-def _frame(rows: dict[str, Any], columns: list[str]) -> Any:
-    return _pandas().DataFrame.from_dict(rows, orient="index", columns=columns)
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError(_NEEDS) from None
-    return pandas

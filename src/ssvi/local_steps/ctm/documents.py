@@ -17,9 +17,10 @@ import numpy as np
 from ssvi.batches.documents import Documents
 from ssvi.local_steps.lda.words import LdaStep, Prepared
 from ssvi.models.ctm import CTM
+from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import normal
-from ssvi.numerics.vectors import dot
+from ssvi.numerics.vectors import dot, total
 from ssvi.tasks import Each
 from ssvi.typing import Array
 
@@ -75,14 +76,17 @@ class CtmStep(LdaStep):
 
 @kernel
 def factor(matrix: Array, lower: Array) -> bool:
-    """Fill the lower triangle of `lower` with L, matrix = L L^T; return whether there is one."""
+    """Fill the lower triangle of `lower` with L, matrix = L L^T; return whether there is one.
+
+    Its diagonal has 1 / L_ii: nobody needs L_ii but to divide by it, and a product is faster.
+    """
     for i in range(matrix.shape[0]):
         for j in range(i):
-            lower[i, j] = (matrix[i, j] - dot(lower[i, :j], lower[j, :j])) / lower[j, j]
+            lower[i, j] = (matrix[i, j] - dot(lower[i, :j], lower[j, :j])) * lower[j, j]
         square = matrix[i, i] - dot(lower[i, :i], lower[i, :i])
         if not (square > 0.0 and square < np.inf):
             return False
-        lower[i, i] = math.sqrt(square)
+        lower[i, i] = 1.0 / math.sqrt(square)
     return True
 
 
@@ -92,18 +96,18 @@ def invert(lower: Array, turned: Array) -> None:
     size = lower.shape[0]
     for j in range(size):
         turned[j, :j] = 0.0
-        turned[j, j] = 1.0 / lower[j, j]
+        turned[j, j] = lower[j, j]
         for i in range(j + 1, size):
-            turned[j, i] = -dot(lower[i, j:i], turned[j, j:i]) / lower[i, i]
+            turned[j, i] = -dot(lower[i, j:i], turned[j, j:i]) * lower[i, i]
 
 
 @kernel
 def solve(lower: Array, right: Array, work: Array, out: Array) -> None:
     """Fill `out` with (L L^T)^-1 right."""
     for i in range(right.size):
-        work[i] = (right[i] - dot(lower[i, :i], work[:i])) / lower[i, i]
+        work[i] = (right[i] - dot(lower[i, :i], work[:i])) * lower[i, i]
     for i in range(right.size - 1, -1, -1):
-        out[i] = work[i] / lower[i, i]
+        out[i] = work[i] * lower[i, i]
         for j in range(i):
             work[j] -= lower[i, j] * out[i]
 
@@ -112,12 +116,12 @@ def solve(lower: Array, right: Array, work: Array, out: Array) -> None:
 def softmax_into(x: Array, out: Array) -> float:
     """Fill `out` with softmax(x); return log(sum_k exp(x_k))."""
     largest = x.max()
-    norm = 0.0
     for k in range(x.size):
-        out[k] = math.exp(x[k] - largest)
-        norm += out[k]
+        out[k] = fast_exp(x[k] - largest)
+    norm = total(out)
+    scale = 1.0 / norm
     for k in range(x.size):
-        out[k] /= norm
+        out[k] *= scale
     return float(largest + math.log(norm))
 
 

@@ -3,17 +3,81 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ssvi.checks import require_count, require_not_negative
 from ssvi.local_steps.base import LocalResult
-from ssvi.local_steps.ctm.documents import CtmStep, PreparedForCtm, some_normals
+from ssvi.local_steps.ctm.ascent import ascend, bound_of
+from ssvi.local_steps.ctm.documents import (
+    CtmStep,
+    PreparedForCtm,
+    add_moments,
+    mean_softmax,
+    mirror,
+    softmax_into,
+    some_normals,
+)
+from ssvi.local_steps.ctm.modes import WHOLLY, find_mode
+from ssvi.local_steps.splits import add_shares, gather, most_entries
 from ssvi.models.ctm import CTM
+from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
+
+
+@kernel
+def gaussian_documents(
+    indptr: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.uint32],
+    counts: Array,
+    weights: Array,
+    precision: Array,
+    pull: Array,
+    begin: Array,
+    factorised: bool,
+    rounds: int,
+    tolerance: float,
+    normals: Array,
+    statistics: Array,
+    total: Array,
+    squares: Array,
+    mixtures: Array,
+) -> float:
+    """Add what documents say to statistics (words x topics, but for the words' weights), total and squares.
+
+    With no room in `total`, and without rows in `mixtures`, these are not filled. Returns the bounds of a `factorised`
+    q, but for the constant of log p(x); NaN else, since there is none.
+    """
+    n_topics = begin.size
+    buffer = np.empty((most_entries(indptr), n_topics))
+    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((10, n_topics))
+    spread, bound = np.empty(n_topics), 0.0 if factorised else np.nan
+    for d in range(indptr.size - 1):
+        first, last = indptr[d], indptr[d + 1]
+        words, own = columns[first:last], counts[first:last]
+        rows = gather(words, weights, buffer)
+        x = begin.copy()
+        if factorised:
+            spread[:] = 0.0
+            ascend(rows, own, precision, pull, rounds, tolerance, x, spread, matrices, vectors[:7])
+        else:
+            find_mode(rows, own, precision, pull, rounds, tolerance, WHOLLY, x, matrices, vectors)
+        if total.size:
+            shift = softmax_into(x, vectors[0])
+            height = add_shares(rows, words, own, vectors[0], statistics)
+            if factorised:
+                bound += height + own.sum() * shift
+                bound += bound_of(own, precision, pull, x, spread, matrices[2], vectors[1])
+            add_moments(x, matrices[2], total, squares)
+        if mixtures.shape[0]:
+            mean_softmax(x, matrices[2], normals, vectors[0], vectors[1], mixtures[d])
+    mirror(squares)
+    return bound
 
 
 @dataclass(frozen=True)
@@ -39,8 +103,8 @@ class GaussianStep(CtmStep):
 
     @property
     @abstractmethod
-    def documents(self) -> Callable[..., float]:
-        """The kernel that goes over documents and returns the sum of their bounds, or NaN."""
+    def factorised(self) -> bool:
+        """Whether z is independent of x under q, and there is a bound; else it is summed out."""
 
     def run(self, model: CTM, prepared: PreparedForCtm, start: int, stop: int, keys: Keys) -> LocalResult:
         """Find each document's Gaussian; `local` is its mean of softmax(x), over fixed draws."""
@@ -62,6 +126,7 @@ class GaussianStep(CtmStep):
     ) -> tuple[Array, Array, Array, float]:
         """Return the sums of E[x] and E[x x^T], `size` of them, the weights, and the bound but for its constants."""
         total, squares, mixtures = np.zeros(size), np.zeros((size, size)), np.zeros((stop - start, model.n_topics))
-        options = (self.max_rounds, self.tolerance, some_normals(model.n_topics))
-        bound = self.documents(*prepared.given(start, stop), *options, statistics, total, squares, mixtures)
+        options: tuple[Any, ...] = (self.factorised, self.max_rounds, self.tolerance, some_normals(model.n_topics))
+        sums: tuple[Any, ...] = (statistics, total, squares, mixtures)
+        bound = gaussian_documents(*prepared.given(start, stop), *options, *sums)
         return total, squares, mixtures, bound

@@ -19,11 +19,10 @@ import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, require, require_count
-from ssvi.local_steps.ctm.documents import add_point, draw_around, mirror, softmax_into
-from ssvi.local_steps.ctm.laplace import NEAR, ROUNDS, find_mode
-from ssvi.local_steps.ctm.sampling import SamplingStep
+from ssvi.local_steps.ctm.documents import mirror, softmax_into
+from ssvi.local_steps.ctm.sampling import SamplingStep, begin_chain, keep_sample
 from ssvi.local_steps.lda.gibbs import Gibbs as LdaGibbs
-from ssvi.local_steps.splits import add_shares, gather, most_entries
+from ssvi.local_steps.splits import gather, most_entries
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.polya_gamma import polya_gamma
 from ssvi.numerics.random import Keys, normal, uniform
@@ -101,13 +100,13 @@ def gibbs_documents(
     n_topics = begin.size
     buffer = np.empty((most_entries(indptr), n_topics))
     theta, cumulative, held = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
-    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((6, n_topics))
+    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((10, n_topics))
+    x, noise = np.empty(n_topics), np.empty(n_topics)
     for d in range(indptr.size - 1):
         first, last = indptr[d], indptr[d + 1]
         words, own = columns[first:last], counts[first:last]
-        rows, state, x = gather(words, weights, buffer), keys[d], begin.copy()
-        find_mode(rows, own, precision, pull, ROUNDS, NEAR, x, matrices, vectors)
-        state = draw_around(matrices[2], vectors[0], x, state)
+        rows, mode = gather(words, weights, buffer), begin.copy()
+        state = begin_chain(rows, own, precision, pull, mode, matrices, vectors, noise, x, keys[d])
         n_words = own.sum()
         for sweep in range(sweeps):
             softmax_into(x, theta)
@@ -118,10 +117,7 @@ def gibbs_documents(
             if sweep < sweeps - kept:
                 continue
             softmax_into(x, theta)
-            mixtures[d] += theta
-            if total.size:
-                add_shares(rows, words, own, theta, statistics)
-                add_point(x, total, squares)
+            keep_sample(rows, words, own, x, theta, mixtures[d], statistics, total, squares)
     mirror(squares)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.checks import require_count
-from ssvi.local_steps.ctm.documents import add_point, draw_around, mirror
-from ssvi.local_steps.ctm.laplace import NEAR, ROUNDS, find_mode, joint_height
-from ssvi.local_steps.ctm.sampling import SamplingStep
-from ssvi.local_steps.splits import add_shares, gather, most_entries
+from ssvi.local_steps.ctm.documents import mirror
+from ssvi.local_steps.ctm.modes import joint_height
+from ssvi.local_steps.ctm.sampling import SamplingStep, begin_chain, keep_sample
+from ssvi.local_steps.splits import gather, most_entries
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, normal, uniform
 from ssvi.numerics.vectors import dot
@@ -86,16 +86,13 @@ def metropolis_documents(
     """
     n_topics = begin.size
     buffer = np.empty((most_entries(indptr), n_topics))
-    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((6, n_topics))
+    matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((10, n_topics))
     x, noise, theta = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for d in range(indptr.size - 1):
         first, last = indptr[d], indptr[d + 1]
         words, own = columns[first:last], counts[first:last]
-        rows, state, mode = gather(words, weights, buffer), keys[d], begin.copy()
-        find_mode(rows, own, precision, pull, ROUNDS, NEAR, mode, matrices, vectors)
-        turned = matrices[2]
-        x[:] = mode
-        state = draw_around(turned, noise, x, state)
+        rows, mode, turned = gather(words, weights, buffer), begin.copy(), matrices[2]
+        state = begin_chain(rows, own, precision, pull, mode, matrices, vectors, noise, x, keys[d])
         height = joint_height(rows, own, precision, pull, x, theta) + 0.5 * dot(noise, noise)
         scale = _FIRST_SCALE
         for number in range(_ADAPTING + draws * moves):
@@ -106,10 +103,7 @@ def metropolis_documents(
                 better = (1.0 if moved else 0.0) - _WANTED
                 scale = min(_LARGEST_SCALE, scale * math.exp(better * 3.0 / (3.0 + number)))
             elif (number - _ADAPTING) % moves == moves - 1:
-                mixtures[d] += theta
-                if total.size:
-                    add_shares(rows, words, own, theta, statistics)
-                    add_point(x, total, squares)
+                keep_sample(rows, words, own, x, theta, mixtures[d], statistics, total, squares)
     mirror(squares)
 
 

@@ -6,12 +6,55 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from ssvi.local_steps.base import LocalResult
-from ssvi.local_steps.ctm.documents import CtmStep, PreparedForCtm
+from ssvi.local_steps.ctm.documents import CtmStep, PreparedForCtm, add_point, draw_around
+from ssvi.local_steps.ctm.modes import NEAR, NEARLY, ROUNDS, find_mode
+from ssvi.local_steps.splits import add_shares
 from ssvi.models.ctm import CTM
+from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
+
+
+@kernel
+def begin_chain(
+    rows: Array,
+    counts: Array,
+    precision: Array,
+    pull: Array,
+    mode: Array,
+    matrices: Array,
+    vectors: Array,
+    noise: Array,
+    x: Array,
+    state: np.uint64,
+) -> np.uint64:
+    """Take `mode` near the mode, and x to a draw from Laplace's approximation there, made of the normals `noise`."""
+    find_mode(rows, counts, precision, pull, ROUNDS, NEAR, NEARLY, mode, matrices, vectors)
+    x[:] = mode
+    return draw_around(matrices[2], noise, x, state)
+
+
+@kernel
+def keep_sample(
+    rows: Array,
+    words: npt.NDArray[np.uint32],
+    counts: Array,
+    x: Array,
+    theta: Array,
+    mixture: Array,
+    statistics: Array,
+    total: Array,
+    squares: Array,
+) -> None:
+    """Add a sample of a document to all sums; with no room in `total`, to `mixture` only."""
+    for k in range(theta.size):
+        mixture[k] += theta[k]
+    if total.size:
+        add_shares(rows, words, counts, theta, statistics)
+        add_point(x, total, squares)
 
 
 class SamplingStep(CtmStep):

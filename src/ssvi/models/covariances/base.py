@@ -128,6 +128,18 @@ class Covariance(ABC):
         """Return the inverses of E_q[Lambda], as scikit-learn shapes them."""
 
     @abstractmethod
+    def named(self, values: Array) -> tuple[Array, Array]:
+        """Return draws of means (n, K, D) and of covariances, n times the shape of `covariances`.
+
+        They come as draws of the block's values.
+        """
+
+    @property
+    def covariance_dims(self) -> tuple[str, ...]:
+        """What the axes of `covariances` count, if rows of the block are of components."""
+        return ("component", *("feature", "other_feature")[: len(self.scatter_shape)])
+
+    @abstractmethod
     def students(self, lam: Array, noise: float) -> Students:
         """Return the distribution of mu under q (noise 0), or of a new row (noise 1), for each component."""
 

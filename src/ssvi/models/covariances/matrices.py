@@ -60,6 +60,11 @@ class Full(Covariance):
         usual = self.family.standard(lam)
         return usual.scatter / usual.degrees[:, None, None]
 
+    def named(self, values: Array) -> tuple[Array, Array]:
+        """Split."""
+        found = self.family.named(values)
+        return found["mean"], found["covariance"]
+
     def students(self, lam: Array, noise: float) -> Students:
         """Return distributions of nu - D + 1 degrees and S (noise + 1 / kappa) / (nu - D + 1)."""
         usual = self.family.standard(lam)
@@ -128,6 +133,16 @@ class Tied(Covariance):
         usual = self.family.standard(lam)
         result: Array = usual.scatter[0] / usual.degrees[0]
         return result
+
+    def named(self, values: Array) -> tuple[Array, Array]:
+        """Turn the coefficients: means are their columns."""
+        found = self.family.named(values)
+        return np.swapaxes(found["coefficients"][:, 0], -1, -2), found["covariance"][:, 0]
+
+    @property
+    def covariance_dims(self) -> tuple[str, ...]:
+        """There is one covariance for all components."""
+        return ("feature", "other_feature")
 
     def students(self, lam: Array, noise: float) -> Students:
         """Return distributions of nu - D + 1 degrees and S (noise + (K^-1)_kk) / (nu - D + 1)."""

@@ -61,6 +61,11 @@ class Diagonal(Covariance):
         usual = self.family.standard(lam)
         return usual.scatter / usual.degrees
 
+    def named(self, values: Array) -> tuple[Array, Array]:
+        """Split."""
+        found = self.family.named(values)
+        return found["mean"], found["variance"]
+
     def students(self, lam: Array, noise: float) -> Students:
         """Return a distribution of nu degrees and S (noise + 1 / kappa) / nu for each column."""
         usual = self.family.standard(lam)
@@ -132,6 +137,11 @@ class Spherical(Covariance):
         usual = self.family.standard(lam)
         result: Array = usual.scatter[:, 0, 0] / usual.degrees
         return result
+
+    def named(self, values: Array) -> tuple[Array, Array]:
+        """Take the only output's."""
+        found = self.family.named(values)
+        return found["coefficients"][:, :, 0], found["covariance"][..., 0, 0]
 
     def students(self, lam: Array, noise: float) -> Students:
         """Return distributions of nu degrees and S (noise I + K^-1) / nu."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.models.base import Block
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
 
@@ -93,6 +94,11 @@ class Emission(ABC):
     @abstractmethod
     def deviations(self, parameters: Mapping[str, Array]) -> Array:
         """Return the standard deviations of these under q."""
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return draws of what states show, in the form that people know: by default probabilities, one block's."""
+        (probabilities,) = (values[name] for name in self.blocks())
+        return {"emissionprob": Quantity(probabilities, ("state", "feature"))}
 
     def check(self, values: Array) -> None:
         """Raise one clear sentence unless these are time points that such states can show."""

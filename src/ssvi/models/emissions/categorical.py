@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.models.base import Block
 from ssvi.models.emissions.base import Emission, Labels, Scores, Tables, one_hot
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
@@ -86,6 +87,10 @@ class CategoricalEmission(Emission):
         drawn = (rng.random((len(states), 1)) * levels[:, -1:] > levels).sum(axis=1, keepdims=True)
         result: Array = np.minimum(drawn, self.n_symbols - 1).astype(np.float64)
         return result
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the probabilities of symbols."""
+        return {"emissionprob": Quantity(values["symbols"], ("state", "symbol"))}
 
     def predictive(self, parameters: Mapping[str, Array]) -> Scores:
         """Return log E_q[p]."""

@@ -14,6 +14,7 @@ from ssvi.models.base import Block
 from ssvi.models.covariances import Covariance
 from ssvi.models.emissions.base import Emission, Labels, Scores, Tables, with_means
 from ssvi.models.gaussian_mixture import GaussianMixture, GaussianPrior
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
 
@@ -99,6 +100,12 @@ class GaussianEmission(Emission):
             own = states == k
             rows[own] = drawn.means[k] + rows[own] @ roots[k].T
         return rows
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return means and covariances."""
+        means, covariances = self.covariance.named(values["states"])
+        dims = tuple("state" if dim == "component" else dim for dim in self.covariance.covariance_dims)
+        return {"means": Quantity(means, ("state", "feature")), "covars": Quantity(covariances, dims)}
 
     def predictive(self, parameters: Mapping[str, Array]) -> Scores:
         """Return the log densities of Student distributions."""

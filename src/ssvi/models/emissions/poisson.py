@@ -12,6 +12,7 @@ from ssvi.families.gamma import Gamma
 from ssvi.models.base import Block
 from ssvi.models.emissions.base import Emission, Labels, Scores, check_counts, filled, one_hot, products, with_means
 from ssvi.models.emissions.linear import LinearTables
+from ssvi.models.quantities import Quantities, Quantity
 from ssvi.typing import Array
 
 
@@ -94,6 +95,10 @@ class PoissonEmission(Emission):
     def deviations(self, parameters: Mapping[str, Array]) -> Array:
         """Return the deviations of rates under q."""
         return Gamma().deviations(parameters["rates"])
+
+    def quantities(self, values: Mapping[str, Array]) -> Quantities:
+        """Return the rates."""
+        return {"means": Quantity(values["rates"], ("state", "feature"))}
 
     def check(self, values: Array) -> None:
         """Want counts."""

@@ -5,14 +5,16 @@ function mapNote() {
   const [several, nearest] = [nouns.components.toLowerCase(), Math.min(5, parts.length - 2)];
   if (parts.length < 2) return `There is one ${nouns.component}.`;
   const near = nearest < 1 ? "" : ` ${percent(kept)} of each one's ${nearest === 1 ? "nearest" : `${nearest} nearest`} are its nearest here too.`;
+  const shares = "Areas are shares of the data, colours are branches of the hierarchy";
+  if (map.arrangement === "together") return `${tiesNote()}${near} ${shares}.`;
   const trust = map.arrangement === "distances"
     ? `Distances, as far as two axes can show them: these hold ${percent(data.axes)} of the structure.${near}`
     : `Those that are alike stand together; how far groups are apart says little.${near} (The two best axes hold ${percent(data.axes)} of the structure.)`;
-  return `${trust} Areas are shares of the data, colours are branches of the hierarchy, lines lead to the ${several} most like the chosen one.`;
+  return `${trust} ${shares}, lines lead to the ${several} most like the chosen one.`;
 }
 
 function writeMapControls() {
-  const names = { neighbours: "Neighbours", distances: "Distances" };
+  const names = { together: "Together", neighbours: "Neighbours", distances: "Distances" };
   const group = find("arrangement");
   group.hidden = Object.keys(data.maps).length < 2;
   group.replaceChildren(

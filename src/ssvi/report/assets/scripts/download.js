@@ -10,7 +10,7 @@ function componentRows() {
 
 function tableOfView() {
   const numbers = parts.map((own) => own.number);
-  if (state.view === "likeness") return [[nouns.component, ...numbers], ...parts.map((own, a) => [own.number, ...parts.map((_, b) => likeness(a, b).toFixed(3))])];
+  if (state.view === "likeness") return [[nouns.component, ...numbers], ...parts.map((own, a) => [own.number, ...parts.map((_, b) => matrix.measure.value(a, b).toFixed(3))])];
   if (state.view === "time") {
     const head = [data.time.unit, `${nouns.row}s`, ...numbers];
     return [head, ...data.time.names.map((name, i) => [name, data.time.counts[i], ...parts.map((_, k) => short(sharesOverTime(k)[i]))])];

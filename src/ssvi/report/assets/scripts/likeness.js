@@ -1,6 +1,25 @@
 // How alike every two components are, as a matrix in the order of the hierarchy.
 
-const matrix = { canvas: find("likeness"), at: [0, 1], cell: 1, left: 0, top: 0 };
+const likenessMeasure = {
+  title: "Likeness",
+  word: "likeness",
+  order: () => data.tree.order,
+  value: (a, b) => likeness(a, b),
+  shades: () => {
+    const [low, high] = ["--card", "--mark"].map((name) => rgb(style(name)));
+    const [least, most] = likenessRange();
+    return (value) => between(low, high, (value - least) / (most - least));
+  },
+  note: () => {
+    const measure = data.means ? "1 minus the distance of the means, against the largest" : "1 for the same, 0 for those that share nothing: 1 minus the Jensen-Shannon distance, against its largest value";
+    return `How alike every two are, in the order of the hierarchy (${measure}). Nothing is flattened here.`;
+  },
+  ends: () => [likenessRange()[0].toFixed(2), `${likenessRange()[1].toFixed(2)}, the most alike of any two`],
+  ramp: "ramp",
+};
+
+const matrix = { canvas: find("likeness"), at: [0, 1], cell: 1, left: 0, top: 0, measure: likenessMeasure };
+const matrixOrder = () => matrix.measure.order();
 
 const between = (a, b, share) => a.map((value, i) => Math.round(value + (b[i] - value) * share));
 
@@ -34,16 +53,15 @@ const likenessRange = later(() => {
 
 function paintCells(context) {
   // Each is like itself: drawn, that would be all one sees.
-  const [low, high, diagonal] = ["--card", "--mark", "--line"].map((name) => rgb(style(name)));
-  const order = data.tree.order;
-  const [least, most] = likenessRange();
+  const [diagonal, shades] = [rgb(style("--line")), matrix.measure.shades()];
+  const order = matrixOrder();
   const whole = document.createElement("canvas");
   set(whole, { width: order.length, height: order.length });
   const small = whole.getContext("2d");
   const image = small.createImageData(order.length, order.length);
   order.forEach((a, i) =>
     order.forEach((b, j) => {
-      const shade = a === b ? diagonal : between(low, high, (likeness(a, b) - least) / (most - least));
+      const shade = a === b ? diagonal : shades(matrix.measure.value(a, b));
       image.data.set([...shade, 255], 4 * (i * order.length + j));
     })
   );
@@ -57,7 +75,7 @@ function paintEdges(context, labelled) {
   context.font = `${clamp(matrix.cell - 3, 10, 13)}px ${style("--letters")}`;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  data.tree.order.forEach((k, i) => {
+  matrixOrder().forEach((k, i) => {
     context.fillStyle = style(`--branch-${parts[k].branch}`);
     context.fillRect(matrix.left - 6, matrix.top + i * matrix.cell, 4, Math.max(matrix.cell - (matrix.cell > 4 ? 1 : 0), 0.5));
     context.fillRect(matrix.left + i * matrix.cell, matrix.top - 6, Math.max(matrix.cell - (matrix.cell > 4 ? 1 : 0), 0.5), 4);
@@ -70,7 +88,7 @@ function paintEdges(context, labelled) {
 }
 
 function paintCross(context) {
-  const order = data.tree.order;
+  const order = matrixOrder();
   const side = matrix.cell * order.length;
   const row = order.indexOf(state.chosen);
   context.lineWidth = 1;
@@ -84,8 +102,8 @@ function paintCross(context) {
 }
 
 function pairText(i, j) {
-  const [a, b] = [data.tree.order[i], data.tree.order[j]];
-  return a === b ? titled(a) : `${titled(a)} and ${titled(b)}: likeness ${likeness(a, b).toFixed(2)}`;
+  const [a, b] = [matrixOrder()[i], matrixOrder()[j]];
+  return a === b ? titled(a) : `${titled(a)} and ${titled(b)}: ${matrix.measure.word} ${twoDigits(matrix.measure.value(a, b))}`;
 }
 
 function cellAt(event) {
@@ -97,28 +115,46 @@ function cellAt(event) {
   return [i, clamp(j, 0, count - 1), j < 0];
 }
 
+// What the matrix shows can be chosen, where there are two things to show.
+function writeMeasures() {
+  const { measure } = matrix;
+  const all = data.together ? [correlationMeasure, likenessMeasure] : [likenessMeasure];
+  find("measure").hidden = all.length < 2;
+  find("measure").replaceChildren(
+    ...all.map((own) =>
+      button(own.title, () => {
+        matrix.measure = own;
+        writeMeasures();
+        drawLikeness();
+        find("measure").querySelector("[aria-pressed=true]").focus();
+      }, { "aria-pressed": String(own === measure) })
+    )
+  );
+  find("likeness-note").textContent = measure.note();
+  const [low, high] = measure.ends();
+  find("scale").replaceChildren(make("span", low), make("span", undefined, { class: measure.ramp, "aria-hidden": "true" }), make("span", high));
+}
+
 function makeLikeness() {
-  const measure = data.means ? "1 minus the distance of the means, against the largest" : "1 for the same, 0 for those that share nothing: 1 minus the Jensen-Shannon distance, against its largest value";
-  find("likeness-note").textContent = `How alike every two are, in the order of the hierarchy (${measure}). Nothing is flattened here.`;
-  const bar = make("span", undefined, { class: "ramp", "aria-hidden": "true" });
-  find("scale").replaceChildren(make("span", likenessRange()[0].toFixed(2)), bar, make("span", `${likenessRange()[1].toFixed(2)}, the most alike of any two`));
+  if (data.together) matrix.measure = correlationMeasure;
+  writeMeasures();
   const canvas = matrix.canvas;
-  set(canvas, { "aria-label": "Likeness of every two: arrow keys go from cell to cell, Enter chooses the row", "aria-roledescription": "matrix" });
+  set(canvas, { "aria-label": "Matrix of every two: arrow keys go from cell to cell, Enter chooses the row", "aria-roledescription": "matrix" });
   canvas.addEventListener("pointermove", (event) => {
     const cell = cellAt(event);
     if (!cell || event.pointerType !== "mouse") return hideTip();
-    return showTip([make("div", cell[2] ? titled(data.tree.order[cell[0]]) : pairText(cell[0], cell[1]))], event.clientX, event.clientY);
+    return showTip([make("div", cell[2] ? titled(matrixOrder()[cell[0]]) : pairText(cell[0], cell[1]))], event.clientX, event.clientY);
   });
   canvas.addEventListener("pointerleave", hideTip);
   canvas.addEventListener("click", (event) => {
     const cell = cellAt(event);
     if (!cell) return;
     matrix.at = [cell[0], cell[1]];
-    choose(data.tree.order[cell[0]]);
+    choose(matrixOrder()[cell[0]]);
   });
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key];
-    if (event.key === "Enter" || event.key === " ") choose(data.tree.order[matrix.at[0]]);
+    if (event.key === "Enter" || event.key === " ") choose(matrixOrder()[matrix.at[0]]);
     else if (step) {
       matrix.at = matrix.at.map((value, axis) => clamp(value + step[axis], 0, parts.length - 1));
       say(pairText(...matrix.at));

@@ -4,7 +4,7 @@ const views = [
   { name: "map", title: "Map", show: () => map.drawSoon(), chosen: () => bringIn(state.chosen) },
   { name: "list", title: nouns.components, show: writeList, chosen: markListed },
   { name: "tree", title: "Hierarchy", show: drawTree, chosen: () => reveal(tree.svg, tree.rows, state.chosen), when: parts.length > 1 },
-  { name: "likeness", title: "Likeness", show: drawLikeness, chosen: drawLikeness, when: Boolean(data.likeness) },
+  { name: "likeness", title: data.together ? "Correlations" : "Likeness", show: drawLikeness, chosen: drawLikeness, when: Boolean(data.likeness) },
   { name: "time", title: "Over time", show: drawTime, chosen: () => reveal(time.svg, time.rows, state.chosen), when: Boolean(data.time) },
   { name: "about", title: "About", show: writeAbout, chosen: () => {} },
 ].filter((view) => view.when !== false);

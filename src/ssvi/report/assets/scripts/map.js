@@ -95,14 +95,17 @@ function drawRing(ring, k, gap) {
   else set(ring, { cx: map.at[k].x.toFixed(1), cy: map.at[k].y.toFixed(1), r: (map.at[k].r + gap).toFixed(1) });
 }
 
-// Lines to those that are most like the chosen one, wherever the plane had room for them.
 function drawThreads() {
+  map.threads.replaceChildren(...(map.arrangement === "together" ? tieLines() : likeLines()));
+}
+
+// Lines to those that are most like the chosen one, wherever the plane had room for them.
+function likeLines() {
   const from = map.at[state.chosen];
-  const lines = parts[state.chosen].similar.map(([k, value]) => {
+  return parts[state.chosen].similar.map(([k, value]) => {
     const to = map.at[k];
     return draw("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y, "stroke-width": (0.75 + 3 * value).toFixed(2) });
   });
-  map.threads.replaceChildren(...lines);
 }
 
 function nameSize(k) {

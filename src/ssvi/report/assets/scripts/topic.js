@@ -62,17 +62,20 @@ function writeSimilar() {
   const own = parts[state.chosen].similar;
   find("similar").hidden = own.length === 0;
   find("similar").querySelector("ul").replaceChildren(
-    ...own.map(([k, value]) => {
-      const item = make("li");
-      const text = button(undefined, () => choose(k), { class: "similar" });
-      text.append(dot(k), make("span", parts[k].label));
-      if (data.shape) text.prepend(picture(k));
-      const bar = make("span", undefined, { class: "alike", "aria-hidden": "true" });
-      bar.append(part("here", 0, value));
-      item.append(text, bar, make("small", value.toFixed(2)));
-      return item;
-    })
+    ...own.map(([k, value]) => relatedItem(k, value))
   );
+}
+
+// Another component, and how much it has to do with the chosen one.
+function relatedItem(k, value) {
+  const item = make("li");
+  const text = button(undefined, () => choose(k), { class: "similar" });
+  text.append(dot(k), make("span", parts[k].label));
+  if (data.shape) text.prepend(picture(k));
+  const bar = make("span", undefined, { class: "alike", "aria-hidden": "true" });
+  bar.append(part("here", 0, value));
+  item.append(text, bar, make("small", value.toFixed(2)));
+  return item;
 }
 
 function writeTopic(options = {}) {
@@ -84,6 +87,7 @@ function writeTopic(options = {}) {
   writeGroups();
   writeDocuments();
   writeSimilar();
+  writeTogether();
   say(`${titled(state.chosen)}, ${percent(parts[state.chosen].share)} of the data`);
   const topic = find("topic");
   if (topic.scrollHeight > topic.clientHeight) topic.scrollTop = 0;
