@@ -52,7 +52,7 @@ class Moments(NamedTuple):
 
     def some(self, chosen: Places | slice) -> Self:
         """Return those of some groups."""
-        return type(self)(*(part[chosen] for part in self[:-1]), self.reference)
+        return self._replace(**{name: getattr(self, name)[chosen] for name in self._fields if name != "reference"})
 
 
 @kernel
