@@ -103,5 +103,7 @@ def test_weights_can_go_to_standard_output(counts, tmp_path):
 
 
 def test_what_the_system_says_has_no_numbers(tmp_path, refused):
-    assert refused("topics", tmp_path / "none.ssvi") == f"ssvi: {tmp_path / 'none.ssvi'}: No such file or directory."
-    assert "Is a directory" in refused("topics", tmp_path)
+    assert (
+        refused("topics", tmp_path / "none.ssvi") == f"ssvi: there is no file {tmp_path / 'none.ssvi'}: check the path."
+    )
+    assert refused("topics", tmp_path) == f"ssvi: {tmp_path} is a folder, and a file is wanted."

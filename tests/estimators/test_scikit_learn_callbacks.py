@@ -11,14 +11,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from tests.kinds import WITH_COMPONENTS
 
-from ssvi import GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation
+from ssvi import GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation, LinearDynamicalSystem
 from ssvi.estimators import scikit_learn_callbacks as callbacks
 from ssvi.files import Checkpoints
 
 callback = pytest.importorskip("sklearn.callback")
 
 # A fit of so many passes is another than so many passes of a longer one: by its polish, or by when it gives up a start.
-PLANNED = (GammaProcessNMF, HierarchicalDirichletTopics)
+PLANNED = (GammaProcessNMF, HierarchicalDirichletTopics, LinearDynamicalSystem)
 COUNTS = np.random.default_rng(0).integers(0, 3, (60, 8))
 ROWS = (COUNTS > 0).astype(int)
 

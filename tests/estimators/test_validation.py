@@ -5,7 +5,13 @@ import pytest
 from sklearn.base import clone
 from tests.kinds import WITH_COMPONENTS
 
-from ssvi import BernoulliMixture, GammaProcessNMF, HierarchicalDirichletTopics, LatentDirichletAllocation
+from ssvi import (
+    BernoulliMixture,
+    GammaProcessNMF,
+    HierarchicalDirichletTopics,
+    LatentDirichletAllocation,
+    LinearDynamicalSystem,
+)
 from ssvi.batches.documents import Documents
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.validation import Validation, set_aside
@@ -45,7 +51,7 @@ def test_a_fit_that_stops_early_keeps_its_best_state(kind):
     assert model.score(HELD_OUT) == model.scores_[best][1]
     assert (model.n_iter_, model.n_batch_iter_) == (best + 1, 3 * (best + 1))
     assert [info.step for info in model.history_] == list(range(1, 3 * (best + 1) + 1))
-    if kind is HierarchicalDirichletTopics:  # which gives up its start by the passes that were planned
+    if kind in (HierarchicalDirichletTopics, LinearDynamicalSystem):  # whose starts know of the passes planned
         return
     shorter = clone(model).set_params(early_stopping=False, max_iter=best + 1).fit(TRAIN)
     for name, lam in shorter._state.parameters.items():
@@ -246,8 +252,9 @@ def test_a_seed_of_chance_is_that_of_the_checkpoint(tmp_path):
 def test_a_perplexity_that_settles_does_so_after_a_resume_too(tmp_path):
     def model(*callbacks):
         return LatentDirichletAllocation(
-            2, max_iter=30, batch_size=30, evaluate_every=1, perp_tol=0.01, random_state=1, callbacks=callbacks
-        )
+            2, topic_word_prior=0.02, max_iter=30, batch_size=30, evaluate_every=1, perp_tol=0.01, random_state=1,
+            callbacks=callbacks,
+        )  # fmt: skip
 
     whole = model().fit(TRAIN)
     steps = len(whole.history_)

@@ -131,7 +131,7 @@ def test_a_fit_reports_what_it_merged_and_warns_of_what_remains():
     documents = _three_kinds(300).to_matrix()
     settings = {"n_components": 6, "max_iter": 12, "random_state": 0, "batch_size": 100}
     with pytest.warns(ConvergenceWarning, match="near-copies of others"):
-        LatentDirichletAllocation(**settings).fit(documents)  # six topics, and three kinds of documents
+        LatentDirichletAllocation(**settings | {"n_components": 20}).fit(documents)  # for three kinds of documents
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         alone = LatentDirichletAllocation(**settings, merge_copies=False).fit(documents)

@@ -19,7 +19,7 @@ from ssvi.report.components import Components
 
 OF_OTHERS = (
     "plot_training", "plot_choice", "plot_forecast", "plot_coefficients", "plot_group_effects", "plot_topic_graph",
-    "plot_correlations",
+    "plot_correlations", "plot_emissions", "plot_paths", "plot_transitions",
 )  # fmt: skip
 OF_COMPONENTS = [getattr(plots, name) for name in plots.__all__ if name not in OF_OTHERS]
 ALL = [*OF_COMPONENTS, plots.plot_training]

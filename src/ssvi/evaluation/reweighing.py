@@ -35,7 +35,7 @@ from ssvi.models.hierarchical.linear import HierarchicalLinear
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
-_WIDTHS = (1.0, 0.6, 0.6)  # what the precision, or the degrees of freedom, of q are multiplied with
+_WIDTHS = (1.0, 0.6, 0.25)  # what the precision, or the degrees of freedom, of q are multiplied with
 _GROUP_WORK, _ROW_WORK = 2_000_000, 400_000  # groups of Gaussian rows, or rows of counts, times draws
 _DEGREES = 2.0  # of half-t deviations
 

@@ -36,8 +36,8 @@ Flags = npt.NDArray[np.bool_]
 def curvature(limit: float) -> Array:
     """Return c_0, ..., c_12 such that 1 / psi'(u limit) is sum_j c_j u^j, for u from 0 to 1.
 
-    >>> sum(c * 0.6**j for j, c in enumerate(curvature(0.5))), 1 / trigamma(0.3)
-    (0.0816390..., 0.0816390...)
+    >>> round(float(sum(c * 0.6**j for j, c in enumerate(curvature(0.5)))), 8), round(1 / trigamma(0.3), 8)
+    (0.08166355, 0.08166355)
     """
     fitted = np.polynomial.Chebyshev.interpolate(
         lambda u: np.array([1.0 / (trigamma(limit * one) * one**2) for one in u]), DEGREE - 2, domain=[0.0, 1.0]
