@@ -108,8 +108,8 @@ class Dirichlet(ExponentialFamily):
         return result
 
     def statistics(self, values: Array) -> Array:
-        """Return log beta."""
-        result: Array = np.log(values)
+        """Return log beta. A draw with a small lambda may have fallen to 0, for which the least number stands."""
+        result: Array = np.log(np.maximum(values, np.finfo(float).tiny))
         return result
 
     def log_normalizer(self, lam: Array) -> Array:
