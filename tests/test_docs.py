@@ -40,7 +40,8 @@ def test_the_code_about_corpora_on_disk_runs(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("3000 [1000 1000 1000] -3.")
 
 
-def test_the_code_about_correlated_topics_runs(tmp_path, capsys):
+def test_the_code_about_correlated_topics_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     run_code("\n".join(code_blocks("correlated_topics.md")), tmp_path / "page.py")
     numbers = capsys.readouterr().out.replace("[", "").replace("]", "").split()
     correlations = np.array(numbers, dtype=float).reshape(4, 4) - np.eye(4)
