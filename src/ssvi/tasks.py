@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-
-import numpy as np
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Runs a function on several tasks, in any order, and yields results in theirs: Python's `map`, or a backend's."""
@@ -14,12 +13,17 @@ _ELEMENTS_A_TASK = 1 << 16
 
 
 def row_tasks(shape: tuple[int, ...]) -> list[slice]:
-    """Cut an array into runs of rows.
+    """Cut an array into runs of rows: an even number of about equal ones, so that no worker of two waits for the other.
 
     >>> row_tasks((5, 30_000))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    >>> len(row_tasks((5_000, 50)))
+    4
+    >>> len(row_tasks((6_600, 50)))
+    6
     """
-    size = max(1, _ELEMENTS_A_TASK // max(1, int(np.prod(shape[1:]))))
+    count = -(-math.prod(shape) // _ELEMENTS_A_TASK)
+    size = max(1, -(-shape[0] // max(1, count + count % 2 if count > 1 else count)))
     return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
 
 

@@ -18,7 +18,7 @@ def test_shards_have_about_equal_cost():
     costs = np.random.default_rng(0).integers(1, 100, 2000)
     totals = [costs[piece].sum() for piece in shards(costs)]
     assert max(totals) < 1.1 * np.mean(totals)
-    assert len(totals) == 15
+    assert len(totals) == 8  # of 15 that are worth it: two, four and eight workers have equal shares
 
 
 def test_one_giant_document_is_a_shard_like_any_other():
@@ -39,3 +39,12 @@ def test_a_step_that_takes_long_for_a_unit_has_more_shards():
     costs = np.full(40, 250)
     assert len(shards(costs)) == 1
     assert len(shards_of(Exact(), costs)) == 4
+
+
+def test_a_step_with_several_groups_in_hand_has_company_for_the_longest():
+    """A document as long as a quarter of a minibatch: eight shards would leave it alone in its own."""
+    costs = np.full(1_000, 100)
+    assert len(shards(costs, 8)) == len(shards(costs)) == 8
+    costs[0] = 30_000
+    assert len(shards(costs, 8)) == 4
+    assert len(shards(costs)) == 8

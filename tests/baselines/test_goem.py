@@ -121,7 +121,7 @@ def test_any_number_of_threads_gives_the_same_bits(many_tasks, boosted):
     model = LDA.example()
     _, documents = model.simulate(np.random.default_rng(1), 300)
     assert len(tasks.row_tasks((4, 30))) == 4
-    assert len(shards(documents.costs()[:100])) == 10
+    assert len(shards(documents.costs()[:100])) == 8
     states = []
     for jobs in (1, 2):
         with Threads(jobs) as backend:

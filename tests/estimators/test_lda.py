@@ -36,7 +36,7 @@ def test_every_pair_gives_the_same_bits_for_any_number_of_threads(global_step, l
     # Small enough pieces that every step has work for four threads, in the local and in the global part.
     monkeypatch.setattr(shards, "_FEWEST_GROUPS", 8)
     monkeypatch.setattr(tasks, "_ELEMENTS_A_TASK", 60)
-    assert len(shards.shards(np.ones(100, dtype=int))) == 12
+    assert len(shards.shards(np.ones(100, dtype=int))) == 8
     assert len(tasks.row_tasks((4, 60))) == 4
     fits = [_lda(global_step=global_step, local_step=local_step, n_jobs=n).fit(COUNTS) for n in (1, 2, 4)]
     for other in fits[1:]:

@@ -50,8 +50,8 @@ _KERNELS = {
     "packing": (gibbs_sparse.to_packed, (_ROWS, _numbers(4, WIDTH, dtype=np.uint16))),
     "dense": (
         gibbs_dense._advance,
-        (_indices(4, 8), _SINGLE, _SINGLE, _WHOLE, _indices(4, 8), _indices(4, 8), _SINGLE, _KEYS, _SINGLE, _KEYS,
-         numba.types.boolean, _WHOLE, _WHOLE),
+        (_indices(32), _indices(64), _SINGLE, _SINGLE, _WHOLE, _numbers(3, 8, dtype=np.uint64), _SINGLE, _SINGLE, _KEYS,
+         _SINGLE, _KEYS, _numbers(3, 8, dtype=np.uint64), _SINGLE, _WHOLE),
     ),
     "sparse": (
         gibbs_sparse._advance,

@@ -17,13 +17,18 @@ from ssvi.local_steps.base import Batch, LocalResult, LocalStep, Part
 from ssvi.typing import Array
 
 _MOST_SHARDS = 16  # of a minibatch that one machine would take
+_FEWEST_SHARDS = 4  # if there is work for them, also where one group is most of it
 _LARGE_COST = 65_536  # larger minibatches have a shard for each of these, for as many machines as there are
 _FEWEST_GROUPS = 128  # with fewer cheap groups than these a shard's fixed cost would show
 _LEAST_COST = 8_192  # a shard of this much is worth its fixed cost, however few groups it has
 
 
-def shards(costs: npt.NDArray[np.integer]) -> list[slice]:
+def shards(costs: npt.NDArray[np.integer], together: int = 1) -> list[slice]:
     """Cut groups into consecutive runs of about equal cost: few where there is little to do, however it is spread.
+
+    Up to sixteen their number is a power of 2: of three, two workers would take as long as for four. A local step that
+    has several groups in hand at a time (`together`) has fewer shards where one group is much of the work, or it would
+    have too little to put beside it.
 
     >>> shards(np.ones(256, dtype=int))
     [slice(0, 128, None), slice(128, 256, None)]
@@ -31,12 +36,18 @@ def shards(costs: npt.NDArray[np.integer]) -> list[slice]:
     [slice(0, 1, None), slice(1, 2, None)]
     >>> len(shards(np.full(8_000, 70))), len(shards(np.full(100_000, 70)))
     (16, 108)
+    >>> len(shards(np.full(900, 100))), len(shards(np.array([5_000, *[100] * 900]), 8))
+    (8, 4)
     """
     # One unit more than its cost for each group, so that runs of free groups are cut as well.
     reached = np.cumsum(np.asarray(costs, dtype=np.int64) + 1)
     wanted = max(len(costs) // _FEWEST_GROUPS, int(reached[-1]) // _LEAST_COST)
     most = max(_MOST_SHARDS, int(reached[-1]) // _LARGE_COST)
+    if together > 1:
+        most = min(most, max(_FEWEST_SHARDS, int(reached[-1]) // (together * int(np.max(costs) + 1))))
     count = int(np.clip(wanted, 1, min(most, len(costs))))
+    if count <= _MOST_SHARDS and count < len(costs):
+        count = 1 << (count.bit_length() - 1)
     levels = reached[-1] * np.arange(1, count) / count
     cuts = [0, *np.searchsorted(reached, levels, side="right").tolist(), len(costs)]
     return [slice(start, stop) for start, stop in pairwise(cuts) if stop > start]
@@ -44,7 +55,7 @@ def shards(costs: npt.NDArray[np.integer]) -> list[slice]:
 
 def shards_of(local_step: LocalStep, costs: npt.NDArray[np.integer]) -> list[slice]:
     """Cut groups of such costs into shards for a local step, by the time that it takes for a unit."""
-    return shards(np.asarray(costs, dtype=np.int64) * local_step.unit_cost)
+    return shards(np.asarray(costs, dtype=np.int64) * local_step.unit_cost, local_step.together)
 
 
 def sum_in_tree(results: Iterable[LocalResult]) -> LocalResult:

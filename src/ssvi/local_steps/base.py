@@ -117,6 +117,8 @@ class LocalStep(ABC):
     unit_cost: ClassVar[int] = 1
     """How many times as long a unit of a group's cost takes as a token of a document, about: it decides how a minibatch
     is cut into shards, so that sequences which are few and short still keep several threads busy."""
+    together: ClassVar[int] = 1
+    """How many groups it has in hand at a time, so that one that is much longer than others leaves the rest idle."""
     shares_memory: ClassVar[bool] = False
     """Whether it writes into arrays of its own that later steps look at. Then it must run in this process."""
 

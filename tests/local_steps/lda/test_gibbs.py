@@ -190,3 +190,17 @@ def test_kept_must_fit_into_sweeps(kept):
 def test_an_unknown_kernel_is_refused():
     with pytest.raises(ValueError, match="kernel must be 'auto', 'dense' or 'sparse', not 'fast'"):
         Gibbs(kernel="fast")
+
+
+def test_places_that_become_free_go_to_the_next_document():
+    """Lengths from 0 to 400, in any order: each document has the weights that it has alone, whoever is beside it."""
+    rng = np.random.default_rng(11)
+    lengths = np.concatenate([rng.integers(0, 30, 40), [400, 150, 0, 1, 1]])
+    rows = [rng.multinomial(n, np.full(4, 0.25)) for n in rng.permutation(lengths)]
+    documents, step, keys = Documents.from_matrix(np.array(rows)), Gibbs(kernel="dense"), derive_keys(4, len(rows))
+    model, views = LDA(4, ALPHA, 1.0), {"topics": np.log(BETA)}
+    together = Threads().map_reduce(step, model, views, documents, keys)
+    assert together.eta_hat["topics"].sum() == pytest.approx(lengths.sum())
+    for d in range(len(rows)):
+        alone = Threads().map_local(step, model, views, documents.slice(d, d + 1), keys[d : d + 1])["weights"]
+        assert_array_equal(together.local["weights"][d : d + 1], alone)

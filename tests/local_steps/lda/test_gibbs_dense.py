@@ -45,8 +45,8 @@ def test_a_draw_falls_where_plain_sums_say(n_topics, dtype):
         before = tally.copy()
         rows = -(-blocks // _ROWS) * _ROWS
         running = np.full(TOGETHER * rows * WIDTH, np.inf, dtype=dtype)
-        last = np.uint64(n_topics - 1)
-        given = (places, weights, places, alpha, running, np.uint64(blocks), old, dtype(1), uniforms, last)
+        last, removed = np.uint64(n_topics - 1), np.ones(TOGETHER, dtype)
+        given = (places, weights, places, alpha, running, np.uint64(blocks), old, removed, uniforms, last)
         twin, plainly = tally.copy(), np.zeros_like(new)
         resample_dense(twin, *given, plainly)
         _draw(tally, *given, new)

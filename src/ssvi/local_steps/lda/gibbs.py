@@ -13,7 +13,7 @@ from ssvi.batches.documents import Documents
 from ssvi.batches.sources import Source
 from ssvi.checks import is_integer, require, require_count, require_one_of
 from ssvi.local_steps.base import LocalResult
-from ssvi.local_steps.lda.gibbs_dense import gibbs_dense
+from ssvi.local_steps.lda.gibbs_dense import TOGETHER, gibbs_dense
 from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
 from ssvi.local_steps.lda.tokens import TABLE_UNIT
 from ssvi.local_steps.lda.words import LdaStep, Prepared, lay_out
@@ -67,6 +67,8 @@ class Gibbs(LdaStep):
 
     name = "gibbs"
     counts = True
+    unit_cost = 2  # a token is drawn in every sweep
+    together = TOGETHER
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -55,12 +55,12 @@ def _resample(
     """Draw a topic for one token of each of eight documents, and count it.
 
     Topics stand in `blocks` vectors, and partial sums of (tally + alpha) weights go to `running`. `places[d]` and
-    `rows[d]` are where its tallies and its word's weights begin, `old[d]` is the topic that the token leaves (`removed`
-    is 1, or 0 in the first sweep), `uniforms[d]` the random number, and `new[d]` receives the topic. `last` is the last
-    topic: rounding may point past it.
+    `rows[d]` are where its tallies and its word's weights begin, `old[d]` is the topic that the token leaves
+    (`removed[d]` is 1, or 0 in the first sweep), `uniforms[d]` the random number, and `new[d]` receives the topic.
+    `last` is the last topic: rounding may point past it.
     """
     number = tally.dtype
-    signature = types.void(tally, places, weights, rows, alpha, running, blocks, old, number, uniforms, last, new)
+    signature = types.void(tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, last, new)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         code = _ResampleCode(context, builder, number, signature.args, arguments)
@@ -88,7 +88,7 @@ class _ResampleCode(DrawCode):
     def remove_old(self) -> None:
         """Take the tokens out of their tallies."""
         for d, tally in enumerate(self._tallies):
-            self.add_at(tally, self.load_one(self._old, d), self._builder.fneg(self._removed))
+            self.add_at(tally, self.load_one(self._old, d), self._builder.fneg(self.load_one(self._removed, d)))
 
     def draw(self) -> list[Any]:
         """Draw the topics."""
@@ -122,34 +122,88 @@ class _ResampleCode(DrawCode):
 @kernel
 def _advance(
     words: npt.NDArray[np.uint32],
+    topics: npt.NDArray[np.uint32],
     weights: npt.NDArray[Any],
     alpha: npt.NDArray[Any],
     n_topics: int,
-    old_topics: npt.NDArray[np.uint32],
-    new_topics: npt.NDArray[np.uint32],
+    at: npt.NDArray[np.uint64],
+    removed: npt.NDArray[Any],
     tally: npt.NDArray[Any],
     places: npt.NDArray[np.uint64],
     running: npt.NDArray[Any],
     states: Keys,
-    first: bool,
-    start: int | np.int64,
-    stop: int,
+    room: npt.NDArray[np.uint64],
+    uniforms: npt.NDArray[Any],
+    count: int,
 ) -> None:
-    """Draw the topics of tokens start, ..., stop - 1 of eight documents, each given all others of its document."""
+    """Draw the topics of the next `count` tokens of eight documents, each given all others of its document.
+
+    `at` says where these tokens are: their words, their topics of the sweep before, and those of this one. What is in
+    `room` and `uniforms` is of no use afterwards.
+    """
     number = weights.dtype.type
-    unit, removed, width = number(2.0**-24), number(0 if first else 1), np.uint64(alpha.size)
+    unit, width = number(2.0**-24), np.uint64(alpha.size)
     blocks, last = width // np.uint64(WIDTH), np.uint64(n_topics - 1)
-    rows, old, new = np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64)
-    uniforms = np.zeros(TOGETHER, weights.dtype)
-    for token in range(np.uint64(start), np.uint64(stop)):
+    rows, old, new = room[0], room[1], room[2]
+    for token in range(np.uint64(count)):
         for d in range(np.uint64(TOGETHER)):
-            rows[d] = np.uint64(words[token, d]) * width
-            old[d] = old_topics[token, d]
+            rows[d] = np.uint64(words[at[0, d] + token]) * width
+            old[d] = topics[at[1, d] + token]
             bits, states[d] = next_bits(states[d])
             uniforms[d] = number(np.int64(bits >> _SHIFT)) * unit
         _resample(tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, last, new)
         for d in range(np.uint64(TOGETHER)):
-            new_topics[token, d] = new[d]
+            topics[at[2, d] + token] = new[d]
+
+
+@kernel
+def _next_sweep(
+    at: npt.NDArray[np.uint64], removed: npt.NDArray[Any], place: int, sweep: int, kept: int, longest: int, first: bool
+) -> None:
+    """Go to the first token of a document, in a sweep of which the topics go round a ring."""
+    ring = place * (kept + 1)
+    at[0, place] = place * longest
+    at[1, place] = (ring + (sweep + kept) % (kept + 1)) * longest
+    at[2, place] = (ring + sweep % (kept + 1)) * longest
+    removed[place] = 0 if first else 1
+
+
+@kernel
+def _begin(
+    words: npt.NDArray[np.uint32],
+    columns: npt.NDArray[np.uint32],
+    counts: npt.NDArray[np.int32],
+    former: npt.NDArray[np.uint32],
+    before: npt.NDArray[np.uint32],
+    tally: npt.NDArray[Any],
+) -> None:
+    """Write out the tokens of a document, and count the topics that they had `before`, if they had any."""
+    expand(columns, counts, words)
+    tally[:] = 0
+    for token in range(before.size):
+        former[token] = before[token]
+        tally[before[token]] += 1
+
+
+@kernel
+def _end(
+    words: npt.NDArray[np.uint32],
+    topics: npt.NDArray[np.uint32],
+    sweeps: int,
+    alpha: npt.NDArray[Any],
+    statistics: npt.NDArray[Any],
+    seen: npt.NDArray[np.int64],
+    tables: npt.NDArray[np.int64],
+    chain: npt.NDArray[np.uint32],
+) -> None:
+    """Count what a document's tokens (columns of `topics`, a ring of sweeps) have found; see `gibbs_dense`."""
+    last = topics[(sweeps - 1) % topics.shape[0]]
+    if statistics.size:
+        record(words, words.size, topics, sweeps, topics.shape[0] - 1, statistics)
+    if tables.size:
+        count_tables(last, words.size, alpha, seen, tables)
+    for token in range(chain.size):
+        chain[token] = last[token]
 
 
 @kernel
@@ -179,61 +233,74 @@ def gibbs_dense(
     The first sweep draws each token given those before it. `chains`, unless it is empty, receives the topic of each
     token after the last sweep, document after document; a shard that `goes_on` begins with what is there. Rows of
     `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
+
+    Eight documents have a place each, and when one has had all its sweeps the next takes its place: so nothing waits
+    for a longer neighbour. The longest come first, and only few short ones are alone at the end.
     """
     n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
     lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
     n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
-    order, longest = longest_first(lengths)  # documents side by side are about equally long
-    words = np.zeros((longest, TOGETHER), np.uint32)
-    topics = np.zeros((kept + 1, longest, TOGETHER), np.uint32)
-    # One document more than there are: where those that have ended go on counting, for nobody.
+    order, longest = longest_first(lengths)
+    words = np.zeros((TOGETHER, longest), np.uint32)
+    topics = np.zeros((TOGETHER, kept + 1, longest), np.uint32)
+    # One place more than there are: where those without a document go on counting, for nobody.
     tally = aligned((TOGETHER + 1) * width, weights)
     whole = WIDTH * _ROWS
     running = aligned((width + whole - 1) // whole * whole * TOGETHER, weights)
     running[:] = np.inf  # rows past the last vector are above any level
-    places, states = np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64)
-    ends = np.zeros(TOGETHER, np.uint64)  # the random states after the last sweep
-    links = np.zeros(n_documents, np.int64)  # where documents begin in `chains`
-    for d in range(1, n_documents):
-        links[d] = links[d - 1] + lengths[d - 1]
-    for begin in range(0, n_documents, TOGETHER):
-        own = order[begin : begin + TOGETHER]
-        for d in range(own.size):
-            start, stop = indptr[own[d]], indptr[own[d] + 1]
-            expand(columns[start:stop], counts[start:stop], words[:, d])
-            ends[d] = keys[own[d]]
-        tally[:] = 0
-        for d in range(own.size if goes_on else 0):
-            for token in range(lengths[own[d]]):
-                topic = chains[links[own[d]] + token]
-                topics[kept, token, d] = topic  # where the first sweep looks for the one before
-                tally[d * width + topic] += 1
-        for sweep in range(sweeps):
-            old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
-            done = np.int64(0)  # of the type that it goes on with: another would be compiled for
-            for d in range(TOGETHER):
-                places[d], states[d] = (d if d < own.size else TOGETHER) * width, ends[d]
-            for d in range(own.size - 1, -1, -1):  # the shortest document ends first
-                end = lengths[own[d]]
-                _advance(
-                    words, weights.reshape(-1), alpha, n_topics, old, new, tally, places, running, states,
-                    sweep == 0 and not goes_on, done, end,
-                )  # fmt: skip
-                done, places[d], ends[d] = end, TOGETHER * width, states[d]
-            if sweep >= sweeps - kept and tallies.size:
-                for d in range(own.size):
-                    for k in range(n_topics):
-                        tallies[own[d], k] += tally[d * width + k]
-        for d in range(own.size if statistics.size else 0):
-            record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
-        for d in range(own.size if tables.size else 0):
-            count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)
-        for d in range(own.size if chains.size else 0):
-            for token in range(lengths[own[d]]):
-                chains[links[own[d]] + token] = topics[(sweeps - 1) % (kept + 1), token, d]
-        if word_tables is not None:
-            for d in range(own.size):
-                last = topics[(sweeps - 1) % (kept + 1), :, d]
-                filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
+    places, states = np.full(TOGETHER, TOGETHER * width, np.uint64), np.zeros(TOGETHER, np.uint64)
+    at, room = np.zeros((3, TOGETHER), np.uint64), np.zeros((3, TOGETHER), np.uint64)
+    removed, uniforms = np.zeros(TOGETHER, weights.dtype), np.zeros(TOGETHER, weights.dtype)
+    documents, sweep = np.full(TOGETHER, -1, np.int64), np.zeros(TOGETHER, np.int64)
+    left = np.zeros(TOGETHER, np.int64)  # tokens that the sweep of each place has still to draw; 0: it is free
+    links = np.zeros(n_documents + 1, np.int64)  # where documents begin in `chains`
+    for d in range(n_documents):
+        links[d + 1] = links[d] + lengths[d]
+    for d in range(TOGETHER):  # a place without a document goes over memory of its own
+        _next_sweep(at, removed, d, 0, kept, longest, True)
+    taken = 0
+    while True:
+        count = np.int64(0)
+        for d in range(TOGETHER):
+            if left[d] == 0 and taken < n_documents and lengths[order[taken]] > 0:
+                own, taken = order[taken], taken + 1
+                documents[d], sweep[d], left[d] = own, 0, lengths[own]
+                states[d], places[d] = keys[own], d * width
+                entries = slice(indptr[own], indptr[own + 1])
+                before = chains[links[own] : links[own + 1]] if goes_on else chains[:0]
+                # The first sweep looks for the one before in the last place of the ring.
+                _begin(words[d], columns[entries], counts[entries], topics[d, kept], before, tally[d * width :][:width])
+                _next_sweep(at, removed, d, 0, kept, longest, not goes_on)
+            if left[d] > 0:
+                count = left[d] if count == 0 else min(count, left[d])
+        if count == 0:
+            break
+        _advance(
+            words.reshape(-1), topics.reshape(-1), weights.reshape(-1), alpha, n_topics, at, removed, tally, places,
+            running, states, room, uniforms, count,
+        )  # fmt: skip
+        for d in range(TOGETHER):
+            if left[d] == 0:
+                continue
+            own = documents[d]
+            at[:, d] += np.uint64(count)
+            left[d] -= count
+            if left[d] > 0:
+                continue
+            if sweep[d] >= sweeps - kept and tallies.size:
+                for k in range(n_topics):
+                    tallies[own, k] += tally[d * width + k]
+            sweep[d] += 1
+            if sweep[d] < sweeps:
+                left[d] = lengths[own]
+                _next_sweep(at, removed, d, sweep[d], kept, longest, False)
+                continue
+            tokens, found = words[d, : lengths[own]], topics[d, :, : lengths[own]]
+            _end(tokens, found, sweeps, alpha, statistics, seen, tables, chains[links[own] : links[own + 1]])
+            if word_tables is not None:
+                last = found[(sweeps - 1) % (kept + 1)]
+                filled = add_tokens(tokens, last, tokens.size, n_words, word_prior, unit, filled, word_tables)
+            places[d] = TOGETHER * width
+            _next_sweep(at, removed, d, 0, kept, longest, True)
     if word_tables is not None:
         count_word_tables(unit[:filled], n_words, word_prior, word_tables)

@@ -34,7 +34,7 @@ def resample_dense(
     running: npt.NDArray[Any],
     blocks: int,
     old: npt.NDArray[np.uint64],
-    removed: float,
+    removed: npt.NDArray[Any],
     uniforms: npt.NDArray[Any],
     last: int,
     new: npt.NDArray[np.uint64],
@@ -43,7 +43,7 @@ def resample_dense(
     for d in range(len(new)):
         place, row = int(places[d]), int(rows[d])
         own = tally[place : place + alpha.size]
-        own[old[d]] -= removed
+        own[old[d]] -= removed[d]
         masses = ((own + alpha) * weights[row : row + alpha.size]).astype(float)
         topic, _ = _draw(masses, float(uniforms[d]) * masses.sum())
         new[d] = min(topic, int(last))
