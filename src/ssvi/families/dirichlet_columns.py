@@ -67,29 +67,47 @@ def _draw_rest(rest: Array, key: np.uint64, out: Array) -> None:
 
 
 @kernel
-def _draw_large(lam: Array, least: float, key: np.uint64, out: Array) -> None:
-    """Fill `out` with log Gamma(lam, 1) draws where lam is `least` or more, and with log lam elsewhere."""
+def _draw_large(lam: Array, least: float, key: np.uint64, out: Array, totals: Array) -> None:
+    """Fill `out` with log Gamma(lam, 1) draws where lam is `least` or more, and with log lam elsewhere.
+
+    `totals` receives the sums over words of what these are logarithms of.
+    """
     widest_vectors()
+    n = lam.shape[1]
     shapes, place, count = np.empty(lam.size + 1), np.empty(lam.size + 1, np.int64), 0
-    for i in range(lam.size):
-        shapes[count], place[count] = lam[i], i
-        count += int(not (lam[i] < least))  # what is not a number is drawn, and so found
-    for i in range(lam.size):
-        out[i] = fast_log(lam[i])
-    drawn = np.empty(count)
+    for v in range(lam.shape[0]):
+        for k in range(n):
+            shapes[count], place[count] = lam[v, k], v * n + k
+            count += int(not (lam[v, k] < least))  # what is not a number is drawn, and so found
+    totals[:] = 0.0
+    for v in range(lam.shape[0]):
+        for k in range(n):
+            out[v, k] = fast_log(lam[v, k])
+            totals[k] += lam[v, k] if lam[v, k] < least else 0.0
+    drawn, flat = np.empty(count), out.reshape(-1)
     log_gamma_batch(shapes[:count], key, drawn)
     for j in range(count):
-        out[place[j]] = drawn[j]
+        flat[place[j]] = drawn[j]
+    for j in range(count):
+        drawn[j] = fast_exp(drawn[j])
+    for j in range(count):
+        totals[place[j] % n] += drawn[j]
 
 
 @kernel
-def _soften(lam: Array, log_beta: Array, log_sums: Array, softening: float, least: float, out: Array) -> None:
-    """Fill `out` with log beta of the mean, and k of the way from there to the draw."""
+def _soften(
+    lam: Array, log_totals: Array, log_sums: Array, softening: float, least: float, log_beta: Array, out: Array
+) -> None:
+    """Make log beta of logarithms of gamma variables, and fill `out` with what lies k of the way to it from the mean.
+
+    Where nothing was drawn the logarithms are those of lambda.
+    """
     widest_vectors()
     for v in range(lam.shape[0]):
         for k in range(lam.shape[1]):
             mean = fast_log(lam[v, k]) - log_sums[k]
             share = lam[v, k] / (lam[v, k] + softening)
+            log_beta[v, k] -= log_totals[k]
             out[v, k] = mean + (0.0 if lam[v, k] < least else share) * (log_beta[v, k] - mean)
 
 
@@ -127,42 +145,50 @@ class DirichletColumns(Restricted):
         `hidden` has two logarithms for each distribution: of the sum of all gamma variables, and of the sum of those of
         the words not chosen. The last of `keys` is for the words not chosen.
         """
-        return self._drawn_from(lam, keys, 0.0)
+
+        def draw(words: slice, key: np.uint64, out: Array) -> tuple[Array, Array]:
+            log_gamma_batch(lam[words].reshape(-1), key, out.reshape(-1))
+            largest, totals = out.max(axis=0), np.empty(lam.shape[1])
+            _add_exponentials(out, largest, totals)
+            return largest, totals
+
+        stats, log_totals, others = self._gammas(lam.shape, keys, draw)
+        run_all(self.each, lambda words: _subtract_from_rows(stats[words], log_totals), row_tasks(lam.shape))
+        return Draw(stats, np.stack([log_totals, others]))
 
     def softened_draw(self, lam: Array, keys: Keys, softening: float) -> tuple[Array, Draw]:
-        """Return log beta of a draw that is drawn in to the mean where lambda is small, and the draw."""
-        draw = self._drawn_from(lam, keys, SELDOM * softening)
+        """Return log beta of a draw that is drawn in to the mean where lambda is small, and the draw.
+
+        Gamma variables of shapes that are too small to be drawn are at their means.
+        """
+        least, unscaled = SELDOM * softening, np.zeros(lam.shape[1])
+
+        def draw(words: slice, key: np.uint64, out: Array) -> tuple[Array, Array]:
+            totals = np.empty(lam.shape[1])
+            _draw_large(lam[words], least, key, out, totals)
+            return unscaled, totals
+
+        stats, log_totals, others = self._gammas(lam.shape, keys, draw)
         log_sums, out = np.log(self._totals(lam)), np.empty(lam.shape)
 
         def soften(words: slice) -> None:
-            _soften(lam[words], draw.stats[words], log_sums, softening, draw.least, out[words])
+            _soften(lam[words], log_totals, log_sums, softening, least, stats[words], out[words])
 
         run_all(self.each, soften, row_tasks(lam.shape))
-        return out, draw
+        return out, Draw(stats, np.stack([log_totals, others]), least)
 
-    def _drawn_from(self, lam: Array, keys: Keys, least: float) -> Draw:
-        """Draw beta, with lambda in place of gamma variables of shapes below `least`."""
-        stats = np.empty(lam.shape)
-        tasks = row_tasks(lam.shape)
+    def _gammas(
+        self, shape: tuple[int, ...], keys: Keys, draw: Callable[[slice, np.uint64, Array], tuple[Array, Array]]
+    ) -> tuple[Array, Array, Array]:
+        """Return logarithms of gamma variables, of their sums, and of those that the words not chosen add up to.
 
-        def draw(task: tuple[slice, np.uint64]) -> tuple[Array, Array]:
-            words, key = task
-            part, totals = stats[words], np.empty(lam.shape[1])
-            flat = lam[words].reshape(-1), part.reshape(-1)
-            if least:
-                _draw_large(flat[0], least, key, flat[1])
-            else:
-                log_gamma_batch(flat[0], key, flat[1])
-            largest = part.max(axis=0)
-            _add_exponentials(part, largest, totals)
-            return largest, totals
-
-        others = np.empty(lam.shape[1])
+        `draw` fills in some words and returns their sums, as a logarithm and a factor.
+        """
+        stats, tasks, others = np.empty(shape), row_tasks(shape), np.empty(shape[1])
         _draw_rest(self.rest, keys[len(tasks)], others)
-        parts = [(others, np.ones_like(others)), *self.each(draw, list(zip(tasks, keys[: len(tasks)], strict=True)))]
-        log_totals = _log_sum(parts)
-        run_all(self.each, lambda words: _subtract_from_rows(stats[words], log_totals), tasks)
-        return Draw(stats, np.stack([log_totals, others]), least)
+        numbered = list(zip(tasks, keys[: len(tasks)], strict=True))
+        parts = self.each(lambda task: draw(*task, stats[task[0]]), numbered)
+        return stats, _log_sum([(others, np.ones_like(others)), *parts]), others
 
     def correction(self, lam: Array, draw: Draw, x: Statistics, others: Others) -> Correction:
         """Return V x."""

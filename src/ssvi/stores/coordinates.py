@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -130,6 +131,7 @@ class CoordinateStore(Store):
                 rest = (1.0 - update.step_size) * self._rest + update.step_size * prior
         self._rows.remember(update.step_size, update.weight, written)
         self._totals = sum((part.sums for part in results), rest)
+        self._others = Others(0, _looked_at(self._rows, self._chosen[:0]))  # whose rows are of the past
         return sum(part.guarded for part in results)
 
     def set_prior(self, prior: Array) -> None:
@@ -155,9 +157,7 @@ class CoordinateStore(Store):
         left_out = np.ones(self._rows.shape[0], dtype=np.bool_)
         left_out[chosen] = False
         self._left_out = others = np.flatnonzero(left_out)
-        # What the function needs, and not this store itself: a cycle would keep its arrays alive after the fit.
-        rows = self._rows
-        self._others = Others(len(others), lambda task: rows.look_at(others[task]))
+        self._others = Others(len(others), _looked_at(self._rows, others))
         self._chosen, self._current, self._rest = chosen, current, rest
         self._family: Restricted = self._block.family.restricted(rest, each)
 
@@ -179,8 +179,7 @@ class CoordinateStore(Store):
             self._light, self._powers = LightRows(limit, self._rows, update.each, self._powers), None
         self._light.leave(self._chosen, self._current)
         self._left_out = others = self._left_out[~self._light.flags[self._left_out]]
-        rows, light = self._rows, self._light.summary()
-        self._others = Others(len(others), lambda task: rows.look_at(others[task]), light)
+        self._others = Others(len(others), _looked_at(self._rows, others), self._light.summary())
 
     def _advance_corrected(self, update: Update, eta_hat: Statistics) -> list[Moved]:
         """Move all coordinates: the chosen ones by their statistics, all by the correction."""
@@ -220,6 +219,24 @@ class CoordinateStore(Store):
         sums = np.zeros(values.shape[1])
         _add_rows(values, sums)
         return Moved(sums, guarded, None if self._light is None else self._light.note(coordinates, values))
+
+
+def _looked_at(rows: PutOff, chosen: Chosen) -> Callable[[slice], Array]:
+    """Return a way to some rows, which are looked at once in a step, unless there are too many to keep.
+
+    It knows what it needs, and not the store: a cycle would keep the store's arrays alive after the fit.
+    """
+    seen: dict[int, Array] = {}
+
+    def look_at(task: slice) -> Array:
+        if task.start in seen:
+            return seen[task.start]
+        found = rows.look_at(chosen[task])
+        if len(chosen) < LARGE:
+            seen[task.start] = found
+        return found
+
+    return look_at
 
 
 def _by_coordinates(prior: Array, shape: tuple[int, ...]) -> Array:
