@@ -165,8 +165,8 @@ class Fit:
         estimate = averages or {name: store.lam() for name, store in self._stores.items()}
 
         def local() -> Mapping[str, Array]:
-            """Return what the local step finds at E_q[t]."""
-            views = {name: block.family.mean_stats(estimate[name]) for name, block in self._model.blocks().items()}
+            """Return what the local step finds at t of the mode."""
+            views = {name: block.family.mode_stats(estimate[name]) for name, block in self._model.blocks().items()}
             keys = derive_keys(derive_key(self._start.seed, "look", number), len(sample))
             return problem.backend.map_local(problem.local_step.expected(), self._model, views, sample, keys)
 

@@ -20,7 +20,7 @@ from ssvi.typing import Array
 
 _AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 1.0, 1.0  # of SSVI by name: docs/experiments/lda.md
 _SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside what it has
-_REARRANGING = (0.25, 0.9)  # of a fit: topics are distinct by then, and what is new has time to become one
+_REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end, so that no copies are left
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
 _LARGE_MINIBATCH = 2_000  # documents
 _BOLD = PowerSchedule(0.3, 1.0)
@@ -78,4 +78,4 @@ class TopicDefaults(TopicParameters):
 
     def _sampling(self, rows: int) -> dict[str, int]:
         """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""
-        return {"sweeps": 10, "kept": 5 if rows >= _LARGE_MINIBATCH else 8}
+        return {"sweeps": 7, "kept": 4 if rows >= _LARGE_MINIBATCH else 5}

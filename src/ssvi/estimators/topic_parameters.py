@@ -69,7 +69,7 @@ class TopicParameters(WordsEstimator):
         words="s of the step size.",
         kind="float",
     )
-    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=9, kind='int or "auto"')
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=11, kind='int or "auto"')
     convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.065)
     batch_size: int | None = changed(
         StochasticEstimator,
