@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ssvi.models.base import Block
-from ssvi.stores.light import DEGREE
 
 
 def check_state(blocks: Mapping[str, Block], state: Any) -> None:
@@ -64,11 +63,9 @@ def check_parameters(
 
 
 def _check_totals(what: str, sums: Any, size: int) -> None:
-    """Raise unless these are sums of lambda's rows, or these and sums of powers."""
-    has_powers = isinstance(sums, np.ndarray) and sums.ndim == 2
-    _check_form(what, sums, (2 + DEGREE, size) if has_powers else (size,))
-    inside = np.isfinite(sums) & (sums >= 0)
-    inside[: 1 if has_powers else None] &= sums[: 1 if has_powers else None] > 0
+    """Raise unless these are sums of lambda's rows."""
+    _check_form(what, sums, (size,))
+    inside = np.isfinite(sums) & (sums > 0)
     if not inside.all():
         raise ValueError(
             f"{what} have {_first(sums, inside)}, and sums of lambda are positive: leave them out, and they are added "

@@ -5,12 +5,14 @@ import pytest
 
 from ssvi import tasks
 from ssvi.families.dirichlet import Dirichlet
-from ssvi.families.draws import SELDOM
+from ssvi.families.draws import SELDOM, Draw
 from ssvi.families.gaussian import Gaussian
 from ssvi.families.restricted import Others, Statistics
 from ssvi.global_steps.base import Clock
 from ssvi.global_steps.ssvi import Ssvi
+from ssvi.models.base import Block
 from ssvi.numerics.random import derive_keys
+from ssvi.stores import CoordinateStore, Update
 
 SOFTENING = 1.0
 LAM = np.random.default_rng(0).gamma(0.4, 3.0, (3, 12)) + 0.01  # three distributions over twelve words
@@ -84,17 +86,27 @@ def test_columns_correct_as_rows_do():
     np.testing.assert_allclose(found.T[SMALL], X[SMALL])
 
 
-def test_words_that_were_not_chosen_and_have_little_are_left_alone():
-    chosen = np.array([0, 2, 3, 7, 11])
-    lam, family = _columns(chosen)
-    _, draw = family.softened_draw(lam, derive_keys(9, family.streams(lam.shape)), SOFTENING)
-    left = np.ascontiguousarray(np.delete(LAM, chosen, axis=1).T)
-    correction = family.correction(
-        lam, draw, Statistics(np.ascontiguousarray(X[:, chosen].T)), Others(7, lambda t: left[t])
-    )
-    moved = correction.of_others().corrected(left, draw, np.zeros_like(left), 1.0, 0.3)
-    assert np.all(moved[left < SELDOM * SOFTENING] == 0.0)
-    assert np.all(moved[left >= SELDOM * SOFTENING] != 0.0)
+def test_others_count_as_one_word_that_has_their_sum():
+    """A store moves the chosen words as those of a Dirichlet with one word more, by the plain formulas of rows.
+
+    What the others add up to was drawn, so x is corrected there too, but nobody asks for it: words that are not in a
+    minibatch shrink towards eta, each when it is looked at.
+    """
+    chosen, eta, rho, x = np.array([0, 2, 3, 7, 11]), 0.1, 0.25, X[:, [0, 2, 3, 7, 11]]
+    step = Ssvi(correction_sweeps=0.0, draw_softening=SOFTENING)
+    store = CoordinateStore(Block(Dirichlet(), np.full((1, 1), eta), LAM.shape), LAM)
+    store.view(step, chosen, 9, map)
+    draw = store._view.draw
+    store.advance(Update(step, rho, Clock(10, 10), map), Statistics(np.ascontiguousarray(x.T)))
+    rest = np.delete(LAM, chosen, axis=1).sum(axis=1)
+    lam, seen = np.column_stack([LAM[:, chosen], rest]), np.column_stack([x, np.zeros(3)])
+    stats = np.column_stack([draw.stats.T, draw.hidden[1] - draw.hidden[0]])
+    target = eta + Dirichlet().corrected(lam, Draw(stats, draw.hidden[0], draw.least), seen, 1.0, step.softening)
+    wanted = np.maximum((1.0 - rho) * lam + rho * target, np.maximum(lam / 2, eta))[:, :-1]
+    np.testing.assert_allclose(store.lam()[:, chosen], wanted, rtol=1e-6)
+    left = np.delete(np.arange(12), chosen)
+    np.testing.assert_allclose(store.lam()[:, left], (1.0 - rho) * LAM[:, left] + rho * eta, rtol=1e-12)
+    np.testing.assert_allclose(store.totals, store.lam().sum(axis=1), rtol=1e-12)
 
 
 def test_a_family_without_gamma_shapes_is_drawn_as_it_is():

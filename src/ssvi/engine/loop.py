@@ -14,7 +14,7 @@ from ssvi.engine.read_ahead import read_ahead
 from ssvi.engine.state import Info, State
 from ssvi.engine.steps import Callback, Steps
 from ssvi.local_steps.base import Batch
-from ssvi.memory import tidied
+from ssvi.memory import give_back, keep_freed, tidied
 from ssvi.models.base import Model
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
@@ -62,10 +62,13 @@ def run(
         return minibatches(len(corpus), batch_size, state.seed, sweep)[first:]
 
     places = (place for sweep in range(first_sweep, sweeps) for place in order(sweep))
-    if not isinstance(corpus, Source):
-        return follow(problem, state, (corpus.take(rows) for rows in places), callbacks)
-    with closing(read_ahead(problem.read(corpus, place) for place in places)) as batches:
-        return follow(problem, state, tidied(batches), callbacks)
+    try:
+        if not isinstance(corpus, Source):
+            return follow(problem, state, (corpus.take(rows) for rows in places), callbacks)
+        with closing(read_ahead(problem.read(corpus, place) for place in places)) as batches:
+            return follow(problem, state, tidied(batches), callbacks)
+    finally:
+        give_back()
 
 
 def checked(problem: Steps, batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -77,6 +80,7 @@ def checked(problem: Steps, batches: Iterable[Batch]) -> Iterator[Batch]:
 
 def follow(problem: Steps, state: State, batches: Iterable[Batch], callbacks: Iterable[Callback] = ()) -> State:
     """Take a step for each of some minibatches, until they end or a callback says stop."""
+    keep_freed()
     callbacks, fit = list(callbacks), problem.begin(state)
     for batch in batches:
         info = fit.step(batch)

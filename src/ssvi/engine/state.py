@@ -46,10 +46,7 @@ class State:
             joined = {block: np.concatenate([arrays[block], more], axis=-1)} if block in arrays else {}
             return {**arrays, **joined}
 
-        totals = {
-            name: np.atleast_2d(sums)[0] + more.sum(axis=-1) if name == block else sums
-            for name, sums in self.totals.items()
-        }
+        totals = {name: sums + more.sum(axis=-1) if name == block else sums for name, sums in self.totals.items()}
         parameters, averages = longer(self.parameters), longer(self.averages)
         return replace(self, parameters=parameters, totals=totals, averages=averages, rates={})
 

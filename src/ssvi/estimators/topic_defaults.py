@@ -49,16 +49,21 @@ class TopicDefaults(TopicParameters):
             return step
         if whole_steps:
             return replace(step, averaging=_AVERAGING)
-        return replace(step, averaging=_AVERAGING, warm_sweeps=_WARM_SWEEPS, draw_softening=self._draw_softening())
+        excess = self._eta_excess()
+        softening = _DRAW_SOFTENING * excess**1.5 if self._softens_draws else 0.0
+        warm_sweeps = _WARM_SWEEPS + math.log(excess)
+        return replace(step, averaging=_AVERAGING, warm_sweeps=warm_sweeps, draw_softening=softening)
 
-    def _draw_softening(self) -> float:
-        """Return how far draws are drawn in: further with a large eta, of which most of a rare word's lambda is."""
-        if not self._softens_draws:
-            return 0.0
+    def _eta_excess(self) -> float:
+        """Return how many times as large as a small one eta is.
+
+        With a large eta most of a rare word's lambda is prior, and of a draw of it noise: draws begin later, and are
+        drawn in further.
+        """
         if self._is_eta_learned():
-            return _DRAW_SOFTENING
+            return 1.0
         eta = 1.0 / self.n_components if self.topic_word_prior is None else float(np.min(self.topic_word_prior))
-        return _DRAW_SOFTENING * max(1.0, eta / _SMALL_ETA)
+        return max(1.0, eta / _SMALL_ETA)
 
     def _usual_schedule(self) -> PowerSchedule:
         """Return bold steps for an average over the path, and milder ones where the last lambda is what counts."""

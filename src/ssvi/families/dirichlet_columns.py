@@ -187,7 +187,7 @@ class DirichletColumns(Restricted):
         stats, tasks, others = np.empty(shape), row_tasks(shape), np.empty(shape[1])
         _draw_rest(self.rest, keys[len(tasks)], others)
         numbered = list(zip(tasks, keys[: len(tasks)], strict=True))
-        parts = self.each(lambda task: draw(*task, stats[task[0]]), numbered)
+        parts = self.each(lambda task: draw(task[0], task[1], stats[task[0]]), numbered)
         return stats, _log_sum([(others, np.ones_like(others)), *parts]), others
 
     def correction(self, lam: Array, draw: Draw, x: Statistics, others: Others) -> Correction:

@@ -161,10 +161,10 @@ def _add_up(lam: Array, largest: npt.NDArray[np.int64], totals: Array) -> None:
 
 
 @kernel
-def _complete_others(lam: Array, common: Array, ramp: float, softening: float, least: float, out: Array) -> None:
+def _complete_others(lam: Array, common: Array, ramp: float, softening: float, out: Array) -> None:
     for v in range(lam.shape[0]):
         for k in range(lam.shape[1]):
-            share = 0.0 if lam[v, k] < least else ramp * lam[v, k] / (lam[v, k] + softening)
+            share = ramp * lam[v, k] / (lam[v, k] + softening)
             out[v, k] = share * (common[k] * inverse_curvature(lam[v, k]))
 
 
@@ -196,7 +196,7 @@ class _Other:
     def corrected(self, lam: Array, draw: Draw, x: Array, ramp: float = 1.0, softening: float = 0.0) -> Array:
         """Return k V x."""
         out = np.empty(lam.shape)
-        _complete_others(lam, self.common, ramp, softening, draw.least, out)
+        _complete_others(lam, self.common, ramp, softening, out)
         return out
 
 
@@ -291,17 +291,12 @@ def natural_correction(
 
     inside = sum(each(pull_back, range(len(tasks))), np.zeros((3, n)))
     outside = sum(each(add_up, range(len(other_tasks))), np.zeros((3, n)))
-    if others.light is not None:
-        outside += [others.light.lam, others.light.inverse_curvature, others.light.inverse_curvature]
     common = np.zeros(n)  # g of the words that were not chosen
-    left_out = others.count + (others.light is not None)
-    if left_out:
+    if others.count:
         slopes(rest, draw.hidden[1], common)
         common *= -np.exp(draw.hidden[1] - draw.hidden[0]) * survey.sums
     shift = np.zeros(n)
-    if (
-        len(chosen) + others.count > 1 or others.light is not None
-    ):  # else beta is 1 whatever lambda is, and x has been pulled back to 0
+    if len(chosen) + others.count > 1:  # else beta is 1 whatever lambda is, and x has been pulled back to 0
         lam_sums, inverse_sums = inside[:2] + outside[:2]
         growth = [inverse_trigamma_growth(*pair) for pair in zip(survey.largest, lam_sums, strict=True)]
         shift = (inside[2] + common * outside[2]) / (np.array(growth) - inverse_sums)

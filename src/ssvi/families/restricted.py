@@ -65,32 +65,11 @@ class Statistics:
 
 
 @dataclass(frozen=True)
-class Light:
-    """Coordinates that are too small to be corrected, by the sums that a correction of others needs.
-
-    Attributes
-    ----------
-    lam : (K,)
-        The sum of lambda of each distribution.
-    inverse_curvature : (K,)
-        The sum of 1 / psi'(lambda).
-
-    """
-
-    lam: Array
-    inverse_curvature: Array
-
-
-@dataclass(frozen=True)
 class Others:
-    """The coordinates that were not chosen: how many, and a way to lambda of some of them, a row each.
-
-    Those that are put off are not among them; `light` has what is to be known of these.
-    """
+    """The coordinates that were not chosen: how many, and a way to lambda of some of them, a row each."""
 
     count: int
     lam: Callable[[slice], Array]
-    light: Light | None = None
 
 
 class Correction(ABC):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ssvi.families.draws import Draw
 from ssvi.families.restricted import Others, Restricted, Statistics, TargetFormulas
 from ssvi.global_steps.base import GlobalStep, View
 from ssvi.local_steps.base import Part
@@ -14,13 +15,12 @@ from ssvi.models.base import Block
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import derive_keys
 from ssvi.stores.base import Chosen, Store, Update
-from ssvi.stores.light import MOST, LightRows
 from ssvi.stores.put_off import PutOff
 from ssvi.tasks import Each, row_tasks
 from ssvi.typing import Array
 
 LARGE = 50_000
-"""Coordinates from which on those too small to be corrected are put off: with fewer, minibatches touch most of them."""
+"""Coordinates that are too many to keep a second copy of."""
 
 
 @kernel
@@ -48,22 +48,20 @@ class Moved:
         What they add up to.
     guarded : int
         How many were kept in the domain.
-    powers : array, optional
-        The sums of powers of those that are light now.
 
     """
 
     sums: Array
     guarded: int
-    powers: Array | None = None
 
 
 class CoordinateStore(Store):
     """A block of rows of a family that can be `restricted`, held coordinate by coordinate.
 
     A global step is shown the coordinates that are touched, and what all others add up to. The others are put off,
-    unless the step corrects, which moves them too; of a large vocabulary, all but those too small to be corrected
-    (`LightRows`).
+    unless the step corrects draws as they are, which moves them too. A step that draws its draws in corrects what it
+    has drawn, and of the others that is their sum only: looked at in the touched coordinates and that sum, a Dirichlet
+    is a Dirichlet, with a natural gradient of its own.
 
     Parameters
     ----------
@@ -71,10 +69,9 @@ class CoordinateStore(Store):
         The block, of shape (K, V).
     lam : (K, V)
         lambda.
-    totals : (K,), or 14 x K, optional
-        The sums of lambda's rows that the fit which lambda comes from had kept up to date, and then those of the powers
-        of `LightRows`, if it had any. They differ from what adding up gives, by rounding only; with them, a fit that is
-        taken up again goes on bit for bit.
+    totals : (K,), optional
+        The sums of lambda's rows that the fit which lambda comes from had kept up to date. They differ from what adding
+        up gives, by rounding only; with them, a fit that is taken up again goes on bit for bit.
     average : (K, V), optional
         The average of lambda over the path so far, if it is to be kept.
 
@@ -84,18 +81,18 @@ class CoordinateStore(Store):
         self._block = block
         mean = None if average is None else np.array(average.T, order="C")
         self._rows = PutOff(np.array(lam.T, order="C"), _by_coordinates(block.prior, block.shape), mean)
-        self._totals = lam.sum(axis=1) if totals is None else totals[0] if totals.ndim == 2 else totals
-        self._powers = totals[1:] if totals is not None and totals.ndim == 2 else None
-        self._light: LightRows | None = None
+        self._totals = lam.sum(axis=1) if totals is None else totals
         self._prior_totals = np.ascontiguousarray(self._rows.prior.sum(axis=0))
-        self._touch(np.arange(0), lam.T[:0], self._totals, map)
+        self._chosen, self._left_out = np.arange(0), np.arange(0)
+        self._current, self._rest = lam.T[:0], self._totals
+        self._others = Others(0, _looked_at(self._rows, self._left_out))
+        self._family: Restricted = block.family.restricted(self._rest)
         self._view = View(lam.T[:0])
 
     @property
     def totals(self) -> Array:
-        """The sums of lambda's rows, and those of powers if there are any."""
-        powers = self._powers if self._light is None else self._light.powers
-        return self._totals if powers is None else np.vstack([self._totals, powers])
+        """The sums of lambda's rows."""
+        return self._totals
 
     def view(self, global_step: GlobalStep, touched: Chosen | None, key: int, each: Each) -> Part:
         """Return the view of some coordinates."""
@@ -114,25 +111,30 @@ class CoordinateStore(Store):
 
     def advance(self, update: Update, eta_hat: Statistics) -> int:
         """Move the coordinates of the last view; put off the others, or move them too."""
-        rest = np.zeros_like(self._rest)
-        written: Chosen | slice = slice(None)
-        if update.global_step.corrects:
-            self._find_light(update)
-            results = self._advance_corrected(update, eta_hat)
-            if self._light is not None:
-                written, rest = np.concatenate([self._chosen, self._left_out]), self._light.shrink(update, self._rows)
-                self._light.join(part.powers for part in results)
+        draw = self._view.draw
+        if update.global_step.corrects and draw is not None and not draw.least:
+            results = self._advance_all(update, eta_hat, draw)
+            written: Chosen | slice = slice(None)
+            rest = np.zeros_like(self._rest)
         else:
-            self._light = self._powers = None
-            results = self._advance_chosen(update, eta_hat, [self._block.family] * len(self._tasks()))
-            written = self._chosen
-            if self._others.count:
-                prior = self._prior_totals - self._rows.prior[self._chosen].sum(axis=0)
-                rest = (1.0 - update.step_size) * self._rest + update.step_size * prior
+            families: list[TargetFormulas] = [self._block.family] * len(self._tasks())
+            if update.global_step.corrects:
+                assert draw is not None, "a step that corrects draws its view"
+                families = self._corrections(eta_hat, draw, _sum_of(self._others, self._rest))[0]
+            results = self._advance_chosen(update, eta_hat, families)
+            written, rest = self._chosen, self._put_off(update)
         self._rows.remember(update.step_size, update.weight, written)
         self._totals = sum((part.sums for part in results), rest)
-        self._others = Others(0, _looked_at(self._rows, self._chosen[:0]))  # whose rows are of the past
+        self._others = Others(0, _looked_at(self._rows, self._left_out[:0]))  # the rows looked at are of the past
         return sum(part.guarded for part in results)
+
+    def _put_off(self, update: Update) -> Array:
+        """Return what the others add up to when they will have moved towards their prior."""
+        if not self._others.count:
+            return np.zeros_like(self._rest)
+        prior = self._prior_totals - self._rows.prior[self._chosen].sum(axis=0)
+        rest: Array = (1.0 - update.step_size) * self._rest + update.step_size * prior
+        return rest
 
     def set_prior(self, prior: Array) -> None:
         """Take another eta."""
@@ -159,35 +161,22 @@ class CoordinateStore(Store):
         self._left_out = others = np.flatnonzero(left_out)
         self._others = Others(len(others), _looked_at(self._rows, others))
         self._chosen, self._current, self._rest = chosen, current, rest
-        self._family: Restricted = self._block.family.restricted(rest, each)
+        self._family = self._block.family.restricted(rest, each)
 
     def _tasks(self) -> list[slice]:
         return row_tasks(self._current.shape)
 
-    def _find_light(self, update: Update) -> None:
-        """Take those coordinates that are too small to be corrected from the others, if there may be many of them.
+    def _corrections(
+        self, eta_hat: Statistics, draw: Draw, others: Others
+    ) -> tuple[list[TargetFormulas], TargetFormulas]:
+        """Return the corrections of the chosen coordinates, task by task, and that of others."""
+        correction = self._family.correction(self._current, draw, eta_hat, others)
+        return [correction.of(task) for task in self._tasks()], correction.of_others()
 
-        Steps of more than a half are guarded: lambda may fall to half its value, no further.
-        """
-        draw, prior = self._view.draw, self._rows.prior
-        assert draw is not None, "a step that corrects draws its view"
-        limit = min(draw.least, MOST)
-        if len(prior) < LARGE or update.step_size > 0.5 or prior.strides[0] or not prior[0].max() < limit:
-            self._light = self._powers = None
-            return
-        if self._light is None or self._light.limit != limit:
-            self._light, self._powers = LightRows(limit, self._rows, update.each, self._powers), None
-        self._light.leave(self._chosen, self._current)
-        self._left_out = others = self._left_out[~self._light.flags[self._left_out]]
-        self._others = Others(len(others), _looked_at(self._rows, others), self._light.summary())
-
-    def _advance_corrected(self, update: Update, eta_hat: Statistics) -> list[Moved]:
+    def _advance_all(self, update: Update, eta_hat: Statistics, draw: Draw) -> list[Moved]:
         """Move all coordinates: the chosen ones by their statistics, all by the correction."""
-        draw = self._view.draw
-        assert draw is not None, "a step that corrects draws its view"
-        correction = self._family.correction(self._current, draw, eta_hat, self._others)
-        chosen = self._advance_chosen(update, eta_hat, [correction.of(task) for task in self._tasks()])
-        family = correction.of_others()
+        families, family = self._corrections(eta_hat, draw, self._others)
+        chosen = self._advance_chosen(update, eta_hat, families)
 
         def advance(task: slice) -> Moved:
             coordinates, current = self._left_out[task], self._others.lam(task)
@@ -218,7 +207,12 @@ class CoordinateStore(Store):
         self._rows.write(coordinates, values, update.weight)
         sums = np.zeros(values.shape[1])
         _add_rows(values, sums)
-        return Moved(sums, guarded, None if self._light is None else self._light.note(coordinates, values))
+        return Moved(sums, guarded)
+
+
+def _sum_of(others: Others, rest: Array) -> Others:
+    """Return the others as one coordinate, if there are any."""
+    return Others(min(others.count, 1), lambda _: rest[None])
 
 
 def _looked_at(rows: PutOff, chosen: Chosen) -> Callable[[slice], Array]:

@@ -134,7 +134,7 @@ def _advance(
     states: Keys,
     room: npt.NDArray[np.uint64],
     uniforms: npt.NDArray[Any],
-    count: int,
+    count: np.int64,
 ) -> None:
     """Draw the topics of the next `count` tokens of eight documents, each given all others of its document.
 
