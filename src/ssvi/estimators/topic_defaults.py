@@ -83,4 +83,4 @@ class TopicDefaults(TopicParameters):
 
     def _sampling(self, rows: int) -> dict[str, int]:
         """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""
-        return {"sweeps": 7, "kept": 4 if rows >= _LARGE_MINIBATCH else 5}
+        return {"sweeps": 10, "kept": 5 if rows >= _LARGE_MINIBATCH else 8}

@@ -69,7 +69,7 @@ class TopicParameters(WordsEstimator):
         words="s of the step size.",
         kind="float",
     )
-    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=11, kind='int or "auto"')
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=9, kind='int or "auto"')
     convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.065)
     batch_size: int | None = changed(
         StochasticEstimator,
@@ -82,8 +82,7 @@ class TopicParameters(WordsEstimator):
         default=True,
         kind="bool",
         words="""Merge topics that become copies of each other (a cosine above 0.87), after every pass from a quarter
-        to nine tenths of `fit`; what documents have and no topic explains takes the places that become
-        free. `history_` says when that was, and a warning if copies remain.""",
+        of `fit` to its end; what documents have and no topic explains takes the places that become free. `history_` says when that was, and a warning if copies remain.""",
         check=require_flag,
     )
     evaluate_every: int = parameter(
