@@ -6,6 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ssvi.typing import Array
+
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Runs a function on several tasks, in any order, and yields results in theirs: Python's `map`, or a backend's."""
 
@@ -31,3 +35,9 @@ def run_all(each: Each, function: Callable[[Any], Any], tasks: Sequence[Any]) ->
     """Run a function on all tasks for what it does."""
     for _ in each(function, tasks):
         pass
+
+
+def column_sums(array: Array, each: Each) -> Array:
+    """Return the sums of columns, added up task by task."""
+    parts = each(lambda rows: array[rows].sum(axis=0), row_tasks(array.shape))
+    return sum(parts, np.zeros(array.shape[1]))

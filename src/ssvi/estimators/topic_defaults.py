@@ -23,12 +23,19 @@ _SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside 
 _REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end, so that no copies are left
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
 _LARGE_MINIBATCH = 2_000  # documents
+_SMALL_MINIBATCH, _FEWEST_MINIBATCHES = 300, 7  # with fewer documents, most of a step goes into moving topics
 _BOLD = PowerSchedule(0.3, 1.0)
 
 
 @with_parameters
 class TopicDefaults(TopicParameters):
     """What parameters of topics mean that are not set, or are a name."""
+
+    def _batch_size_for(self, n: int) -> int:
+        size = super()._batch_size_for(n)
+        if self.batch_size or self._is_batch(n):
+            return size
+        return max(size, min(_SMALL_MINIBATCH, -(-n // _FEWEST_MINIBATCHES)))
 
     def _is_eta_learned(self) -> bool:
         return is_auto(self.topic_word_prior)

@@ -69,20 +69,21 @@ class TopicParameters(WordsEstimator):
         words="s of the step size.",
         kind="float",
     )
-    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=9, kind='int or "auto"')
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=10, kind='int or "auto"')
     convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.065)
     batch_size: int | None = changed(
         StochasticEstimator,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a tenth of the data, at least 128 and at most 4,000; in
-        `partial_fit` 1,000.""",
+        words="""Documents in a minibatch. By default a tenth of the data, a seventh if that is not above 300 documents,
+        at least 128 and at most 4,000; in `partial_fit` 1,000.""",
     )
     merge_copies: bool = parameter(
         default=True,
         kind="bool",
         words="""Merge topics that become copies of each other (a cosine above 0.87), after every pass from a quarter
-        of `fit` to its end; what documents have and no topic explains takes the places that become free. `history_` says when that was, and a warning if copies remain.""",
+        of `fit` to its end; what documents have and no topic explains takes the places that become free. `history_`
+        says when that was, and a warning if copies remain.""",
         check=require_flag,
     )
     evaluate_every: int = parameter(

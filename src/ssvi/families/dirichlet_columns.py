@@ -21,7 +21,7 @@ from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.gamma_variates import log_gamma_batch, log_gamma_variate
 from ssvi.numerics.random import Keys
 from ssvi.numerics.special import digamma, digamma_array
-from ssvi.tasks import Each, row_tasks, run_all
+from ssvi.tasks import Each, column_sums, row_tasks, run_all
 from ssvi.typing import Array
 
 
@@ -200,7 +200,7 @@ class DirichletColumns(Restricted):
 
     def _totals(self, lam: Array) -> Array:
         """Return the sum of each distribution's lambda over all words."""
-        totals: Array = lam.sum(axis=0) + self.rest
+        totals: Array = column_sums(lam, self.each) + self.rest
         return totals
 
 

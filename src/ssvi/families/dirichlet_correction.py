@@ -21,7 +21,7 @@ from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel, widest_vectors
 from ssvi.numerics.gamma_slopes import inverse_curvature, slopes
 from ssvi.numerics.special import inverse_trigamma_growth, trigamma
-from ssvi.tasks import Each, row_tasks
+from ssvi.tasks import Each, column_sums, row_tasks
 from ssvi.typing import Array
 
 _NEGLIGIBLE = 1e-7  # the share of a distribution's counts that is too small to pull back
@@ -274,7 +274,7 @@ def natural_correction(
     n, survey = chosen.shape[1], _Survey.of(chosen, x, others, each)
     gradient, inverse = np.empty(chosen.shape), np.empty(chosen.shape)
     tasks, other_tasks = _tasks(chosen, others)
-    expected = survey.sums * np.array([trigamma(total) for total in chosen.sum(axis=0) + rest])
+    expected = survey.sums * np.array([trigamma(total) for total in column_sums(chosen, each) + rest])
 
     def pull_back(number: int) -> Array:
         words, totals = tasks[number], np.zeros((3, n))

@@ -16,7 +16,7 @@ from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import derive_keys
 from ssvi.stores.base import Chosen, Store, Update
 from ssvi.stores.put_off import PutOff
-from ssvi.tasks import Each, row_tasks
+from ssvi.tasks import Each, column_sums, row_tasks
 from ssvi.typing import Array
 
 LARGE = 50_000
@@ -103,7 +103,7 @@ class CoordinateStore(Store):
         if len(chosen) < size:
             # Rounding of the totals must not leave the others with nothing.
             least = 1e-3 * (1.0 - len(chosen) / size) * self._prior_totals
-            rest = np.maximum(self._totals - current.sum(axis=0), least)
+            rest = np.maximum(self._totals - column_sums(current, each), least)
         self._touch(chosen, current, rest, each)
         keys = derive_keys(key, self._family.streams(current.shape))
         self._view = global_step.view(self._family, current, keys)
@@ -132,7 +132,10 @@ class CoordinateStore(Store):
         """Return what the others add up to when they will have moved towards their prior."""
         if not self._others.count:
             return np.zeros_like(self._rest)
-        prior = self._prior_totals - self._rows.prior[self._chosen].sum(axis=0)
+        eta = self._rows.prior
+        # Mostly eta is the same for all words.
+        chosen = eta[self._chosen].sum(axis=0) if eta.strides[0] else len(self._chosen) * eta[0]
+        prior = self._prior_totals - chosen
         rest: Array = (1.0 - update.step_size) * self._rest + update.step_size * prior
         return rest
 
