@@ -97,7 +97,7 @@ def compile_topics(n_topics: int, global_step: str) -> None:
         step = replace(step, averaging=7.0, warm_sweeps=1.0, draw_softening=1.0)
     problem = engine.Problem(model, _made_up_counts(), step, population=_DOCUMENTS, backend=Threads(1))
     state = engine.run(problem, engine.init(model, 0, data), data, sweeps=3, batch_size=_DOCUMENTS // 3)
-    model.blocks()["topics"].family.mode_stats(state.estimate["topics"])  # for the search of what topics explain worst
+    model.blocks()["topics"].family.mean_stats(state.estimate["topics"])  # for `convergence_`
 
 
 def _documents() -> Any:
