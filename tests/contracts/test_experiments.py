@@ -7,6 +7,7 @@ import pytest
 from tests.interrupted import Interrupt, without_times
 
 from ssvi.backends import Threads
+from ssvi.estimators import lds_starts
 from ssvi.experiments.base import Experiment, chosen_rows, reproduce
 from ssvi.registry import discover
 
@@ -50,6 +51,7 @@ SMALL = {
 def small(request, corpus_file, monkeypatch, tmp_path):
     """An experiment and a small setting of it, away from any data but what the tests bring."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lds_starts, "MOST_PASSES", 5)  # of three hundred: starts have tests of their own
     experiment = EXPERIMENTS[request.param]
     quick = experiment.settings["quick"]
     some = quick.algorithm[:2] + quick.algorithm[-1:]
