@@ -81,7 +81,7 @@ class TopicParameters(WordsEstimator):
     merge_copies: bool = parameter(
         default=True,
         kind="bool",
-        words="""Merge topics that become copies of each other (a cosine above 0.87), after every pass from a quarter
+        words="""Merge topics that become copies of each other (a cosine above 0.895), after every pass from a quarter
         of `fit` to its end; what documents have and no topic explains takes the places that become free. `history_`
         says when that was, and a warning if copies remain.""",
         check=require_flag,
