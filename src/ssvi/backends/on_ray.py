@@ -34,7 +34,7 @@ from ssvi.local_steps.base import Batch, LocalResult, LocalStep
 from ssvi.numerics.random import Keys
 from ssvi.typing import Array
 
-_TASKS_A_PROCESSOR = 2  # a second one is work for whoever is done first
+_TASKS_A_PROCESSOR = 1  # blocks cost about the same, and each task takes some milliseconds to start and to collect
 _MERGED_HERE = 8  # more blocks than these are added up by tasks, so many at a time: a branch of the tree
 _LOOK_EVERY = 5.0  # seconds, at the size of the cluster
 _WAIT = 60.0  # seconds without a processor, until somebody is told
