@@ -37,9 +37,9 @@ class TopicParameters(WordsEstimator):
     global_step: str | GlobalStep = parameter(
         default="ssvi",
         kind='{"ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
-        words="""How q(beta) is updated (the M-step). "ssvi_a" takes about four fifths of the time of "ssvi" and
-        mostly scores a little lower; "map" with "gibbs" or "cvb0" is as quick, scores as well as "ssvi" after a few
-        passes, and can be better on small data; "mean_field" is ordinary variational inference (docs/performance.md,
+        words="""How q(beta) is updated (the M-step). "ssvi_a" takes as long as "ssvi" and mostly scores a
+        little lower; "map" with "gibbs" or "cvb0" takes a tenth less, and scores as well where `topic_word_prior` is
+        0.1 or more; "mean_field" is ordinary variational inference (docs/performance.md,
         docs/experiments/lda.md).""",
     )
     local_step: str | LocalStep = parameter(
