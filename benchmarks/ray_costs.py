@@ -134,7 +134,7 @@ def _sent(model: LDA, source: DiskCorpus, size: int, clusters: Sequence[tuple[in
     given = Given("", _STEP, model, fit._views(batch, Ssvi(), 4), "statistics")
     rows = []
     for nodes, workers in clusters:
-        blocks = cut_blocks(shards(batch.costs()), 2 * workers)
+        blocks = cut_blocks(shards(batch.costs()), on_ray._TASKS_A_PROCESSOR * workers)
         found, read = [], 0
         for block in blocks:
             groups, start = groups_of(batch, block[0].start, block[-1].stop), block[0].start
@@ -237,7 +237,7 @@ def _predicted(pieces: dict[str, dict[str, float]], size: int, submit: float, en
         for batch in (8_000, 100_000, 1_000_000):
             workers, rounds = 8 * nodes, float(np.ceil(np.log2(nodes + 1)))
             send = cost["views, opened by a worker"] + cost["prepare the views"] + 1e3 * view / 1.25e9 * rounds
-            tasks = min(2 * workers, len(shards(np.full(batch, entries))))
+            tasks = min(on_ray._TASKS_A_PROCESSOR * workers, len(shards(np.full(batch, entries))))
             start = submit * tasks
             reduce = rounds * (cost["add up two halves"] + 1e3 * back / 1.25e9) + 8 * back / 1.25e6
             compute = a_document * batch / min(workers, tasks)

@@ -188,7 +188,11 @@ def _problem(global_step):
     return Problem(model, Gibbs(), global_step, PowerSchedule(), len(documents)), documents
 
 
-@pytest.mark.parametrize("global_step", [SsviA(), Ssvi(averaging=7.0), MeanField()], ids=lambda step: step.name)
+SOFTENED = Ssvi(averaging=7.0, warm_sweeps=1.0, draw_softening=1.0)
+STEPS = {"ssvi_a": SsviA(), "ssvi": Ssvi(averaging=7.0), "softened": SOFTENED, "mean_field": MeanField()}
+
+
+@pytest.mark.parametrize("global_step", STEPS.values(), ids=STEPS)
 def test_a_state_that_was_saved_and_loaded_goes_on_bit_for_bit(global_step, tmp_path):
     problem, documents = _problem(global_step)
     kept = {}

@@ -1,4 +1,4 @@
-"""Memory that was freed: kept for the next step of a fit, and given back to the system in between.
+"""Memory that was freed: kept for the next step, and given back to the system when a fit ends or has gone on for long.
 
 Steps take and free arrays of many sizes, in several threads. If these were given back at once, the system would have to
 make pages of zeros for the next ones, which took an eighth of the time of steps on small minibatches. But what is freed
@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
-_EVERY = 16
 
-
+_EVERY = 16  # steps of a long fit
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # glibc's numbers for them
 _KEPT, _LARGE = 128 << 20, 32 << 20  # bytes: what may stay free, and arrays from which on each is given back by itself
 

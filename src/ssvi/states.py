@@ -42,7 +42,7 @@ def check_parameters(
     parameters : arrays by name
         lambda of each block.
     totals : arrays by name, optional
-        Sums of lambda's rows, of those blocks for which a fit keeps them; then sums of powers, if it keeps these too.
+        Sums of lambda's rows, of those blocks for which a fit keeps them.
 
     """
     if set(parameters) != set(blocks):

@@ -17,7 +17,7 @@ _ELEMENTS_A_TASK = 1 << 16
 
 
 def row_tasks(shape: tuple[int, ...]) -> list[slice]:
-    """Cut an array into runs of rows: an even number of about equal ones, so that no worker of two waits for the other.
+    """Cut an array into runs of rows: about equal ones, and where rows allow an even number, so that two share them.
 
     >>> row_tasks((5, 30_000))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]

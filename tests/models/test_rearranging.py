@@ -11,6 +11,7 @@ from ssvi.backends.threads import Threads
 from ssvi.batches.documents import Documents
 from ssvi.engine import Problem
 from ssvi.estimators import topic_defaults
+from ssvi.estimators.convergence import distance
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
@@ -144,3 +145,24 @@ def test_a_fit_reports_what_it_merged_and_warns_of_what_remains():
         fits = [LatentDirichletAllocation(**settings, n_jobs=n).fit(documents) for n in (1, 2)]
     assert sum(info.merged for info in fits[0].history_) > 0
     np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
+
+
+def test_merged_topics_are_not_taken_for_drift():
+    """Of ten topics all move a little; then one takes in another, whose place goes to something else."""
+    model, rng = LDA(30, np.full(10, 0.1), 0.1), np.random.default_rng(0)
+    before = {"topics": rng.gamma(2.0, 5.0, (10, 30)) + 1.0}
+    after = {"topics": before["topics"] + 0.05}
+    drift = distance(model, before, after)
+    after["topics"][2] += after["topics"][7]
+    after["topics"][7] = 0.1 + 300.0 * rng.dirichlet(np.full(30, 0.1))
+    assert distance(model, before, after) > 1_000 * drift
+    assert distance(model, before, after, merged=1) == pytest.approx(drift, rel=0.5)
+
+
+def test_a_fit_that_ends_when_copies_may_first_be_merged_keeps_them():
+    """What is put in their places then would not be fitted at all."""
+    documents = _three_kinds(300).to_matrix()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit = LatentDirichletAllocation(6, max_iter=3, batch_size=100, random_state=0).fit(documents)
+    assert sum(info.merged for info in fit.history_) == 0

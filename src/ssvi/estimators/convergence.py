@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ssvi.engine import Info, State
@@ -20,9 +21,18 @@ _SHOWN = 5  # pairs of copies that a warning names
 _HARMLESS = 4.0  # times the tolerance: what a fit of a fixed number of passes may leave without a word
 
 
-def distance(model: Model, before: Mapping[str, Array], after: Mapping[str, Array]) -> float:
-    """Return the mean of KL(q || q') and KL(q' || q) over all blocks, in nats."""
-    return sum(float(block.family.distance(after[name], before[name]).sum()) for name, block in model.blocks().items())
+def distance(model: Model, before: Mapping[str, Array], after: Mapping[str, Array], merged: int = 0) -> float:
+    """Return the mean of KL(q || q') and KL(q' || q) over all blocks, in nats.
+
+    Where components were `merged` in between, those that have taken in another or were made anew have not drifted: so
+    many pairs, which have moved furthest, are left out, and the others stand for them.
+    """
+    total = 0.0
+    for name, block in model.blocks().items():
+        each = np.sort(block.family.distance(after[name], before[name]).ravel())
+        kept = max(each.size - 2 * merged, 1)
+        total += float(each[:kept].sum()) * each.size / kept
+    return total
 
 
 class Convergence:
@@ -62,7 +72,7 @@ class Convergence:
         here, before = self._look(state, number), vars(self._estimator).get("_last_look")
         if number >= _FEWEST_LOOKS and (self._plan.ends_itself or number == self._last):
             assert before is not None, "the look before this one is kept"
-            self._measure(before.parameters, here)
+            self._measure(before.parameters, here, info.merged)
         self._estimator._last_look = replace(state, parameters=here, totals={}, averages={}, rates={})
         may_end = self._plan.ends_itself and info.step >= self._estimator._first_end(self._plan)
         return may_end and bool(self._estimator.converged_)
@@ -75,9 +85,9 @@ class Convergence:
         weight, means = (_POWER + 1.0) / (number + _POWER), before.parameters
         return {name: means[name] + weight * (lam - means[name]) for name, lam in state.parameters.items()}
 
-    def _measure(self, before: Mapping[str, Array], here: Mapping[str, Array]) -> None:
+    def _measure(self, before: Mapping[str, Array], here: Mapping[str, Array], merged: int) -> None:
         estimator = self._estimator
-        estimator.convergence_ = distance(estimator._model(), before, here) / self._observed
+        estimator.convergence_ = distance(estimator._model(), before, here, merged) / self._observed
         if not (self._plan.ascent and estimator._settled is not None):  # which decides by itself
             estimator.converged_ = estimator.convergence_ < estimator.convergence_tol
 

@@ -20,6 +20,7 @@ from ssvi.typing import Array
 
 _AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 1.0, 1.0  # of SSVI by name: docs/experiments/lda.md
 _SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside what it has
+_LARGEST_EXCESS = 1e6  # of an eta beside which no draw says anything
 _REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end, so that no copies are left
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
 _LARGE_MINIBATCH = 2_000  # documents
@@ -56,10 +57,12 @@ class TopicDefaults(TopicParameters):
             return step
         if whole_steps:
             return replace(step, averaging=_AVERAGING)
+        step = replace(step, averaging=_AVERAGING, warm_sweeps=_WARM_SWEEPS)
+        if not self._softens_draws:
+            return step
         excess = self._eta_excess()
-        softening = _DRAW_SOFTENING * excess**1.5 if self._softens_draws else 0.0
         warm_sweeps = _WARM_SWEEPS + math.log(excess)
-        return replace(step, averaging=_AVERAGING, warm_sweeps=warm_sweeps, draw_softening=softening)
+        return replace(step, warm_sweeps=warm_sweeps, draw_softening=_DRAW_SOFTENING * excess**1.5)
 
     def _eta_excess(self) -> float:
         """Return how many times as large as a small one eta is.
@@ -70,7 +73,7 @@ class TopicDefaults(TopicParameters):
         if self._is_eta_learned():
             return 1.0
         eta = 1.0 / self.n_components if self.topic_word_prior is None else float(np.min(self.topic_word_prior))
-        return max(1.0, eta / _SMALL_ETA)
+        return float(np.clip(eta / _SMALL_ETA, 1.0, _LARGEST_EXCESS))
 
     def _usual_schedule(self) -> PowerSchedule:
         """Return bold steps for an average over the path, and milder ones where the last lambda is what counts."""
@@ -85,8 +88,8 @@ class TopicDefaults(TopicParameters):
         return math.ceil(self._rearranges(plan)[0] + 1.0) * plan.steps_per_pass if plan.planned > _DISTINCT else 0
 
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
-        first, last = max(_DISTINCT, _REARRANGING[0] * plan.planned), _REARRANGING[1] * plan.planned
-        return (first, last) if self.merge_copies and first <= last else NEVER
+        first, last = max(_DISTINCT, _REARRANGING[0] * plan.planned), _REARRANGING[1] * plan.passes
+        return (first, last) if self.merge_copies and first < last else NEVER
 
     def _sampling(self, rows: int) -> dict[str, int]:
         """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""

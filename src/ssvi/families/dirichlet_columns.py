@@ -24,6 +24,8 @@ from ssvi.numerics.special import digamma, digamma_array
 from ssvi.tasks import Each, column_sums, row_tasks, run_all
 from ssvi.typing import Array
 
+_TINY = 1e-300  # more than a sum of gamma variables that are all too small for a number
+
 
 @kernel
 def _add_exponentials(log_values: Array, largest: Array, totals: Array) -> None:
@@ -166,7 +168,7 @@ class DirichletColumns(Restricted):
         def draw(words: slice, key: np.uint64, out: Array) -> tuple[Array, Array]:
             totals = np.empty(lam.shape[1])
             _draw_large(lam[words], least, key, out, totals)
-            return unscaled, totals
+            return unscaled, np.maximum(totals, _TINY)
 
         stats, log_totals, others = self._gammas(lam.shape, keys, draw)
         log_sums, out = np.log(self._totals(lam)), np.empty(lam.shape)

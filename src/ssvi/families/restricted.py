@@ -2,8 +2,8 @@
 
 A topic model's block is words x topics, and a minibatch has few of the words. A family whose distributions, looked at
 in some coordinates and the sum of the rest, are of the family again can be held so: then nothing that a step does is
-proportional to the size of the vocabulary, but for SSVI's correction. Arrays here are chosen coordinates x
-distributions: what belongs to one coordinate lies together.
+proportional to the size of the vocabulary, but for SSVI's correction of draws as they are. Arrays here are chosen
+coordinates x distributions: what belongs to one coordinate lies together.
 """
 
 from __future__ import annotations

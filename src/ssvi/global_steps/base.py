@@ -76,7 +76,7 @@ class GlobalStep(ABC):
     """Whether the view is random. If not, and if every step sees all data, rho = 1 is coordinate ascent."""
     corrects: ClassVar[bool] = False
     """Whether the target is `family.corrected`. Then it can lie outside lambda's domain, so that steps towards it are
-    guarded, and it also moves coordinates without statistics."""
+    guarded, and unless draws are softened it also moves coordinates without statistics."""
 
     averaging: float = 0.0
     """p of the average of lambda over the path, in which step t counts in proportion to t^p; 0 for no average."""

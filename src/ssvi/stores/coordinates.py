@@ -59,9 +59,9 @@ class CoordinateStore(Store):
     """A block of rows of a family that can be `restricted`, held coordinate by coordinate.
 
     A global step is shown the coordinates that are touched, and what all others add up to. The others are put off,
-    unless the step corrects draws as they are, which moves them too. A step that draws its draws in corrects what it
-    has drawn, and of the others that is their sum only: looked at in the touched coordinates and that sum, a Dirichlet
-    is a Dirichlet, with a natural gradient of its own.
+    unless the step corrects draws as they are, which moves them too. A step with softened draws corrects what it has
+    drawn, and of the others that is their sum only: looked at in the touched coordinates and that sum, a Dirichlet is a
+    Dirichlet, with a natural gradient of its own.
 
     Parameters
     ----------
