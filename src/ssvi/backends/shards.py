@@ -27,9 +27,8 @@ def shards(costs: npt.NDArray[np.integer], together: int = 1) -> list[slice]:
     """Cut groups into consecutive runs of about equal cost: few where there is little to do, however it is spread.
 
     Up to sixteen their number is a power of 2, unless every group is a shard: for three, two workers would take as long
-    as for four. A local step that
-    has several groups in hand at a time (`together`) has fewer shards where one group is much of the work, or it would
-    have too little to put beside it.
+    as for four. A local step that has several groups in hand at a time (`together`) has fewer shards where one group is
+    much of the work, or it would have too little to put beside it.
 
     >>> shards(np.ones(256, dtype=int))
     [slice(0, 128, None), slice(128, 256, None)]

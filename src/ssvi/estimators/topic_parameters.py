@@ -38,7 +38,7 @@ class TopicParameters(WordsEstimator):
         default="ssvi",
         kind='{"ssvi", "ssvi_a", "mean_field", "map"} or GlobalStep',
         words="""How q(beta) is updated (the M-step). "ssvi_a" takes as long as "ssvi" and mostly scores a
-        little lower; "map" with "gibbs" or "cvb0" takes a tenth less, and scores as well where `topic_word_prior` is
+        little lower; "map" with "gibbs" or "cvb0" takes a fifth less, and scores as well where `topic_word_prior` is
         0.1 or more; "mean_field" is ordinary variational inference (docs/performance.md,
         docs/experiments/lda.md).""",
     )
