@@ -82,13 +82,13 @@ def test_whether_kernels_are_on_disk_is_seen(tmp_path, monkeypatch):
     from ssvi.local_steps.lda import gibbs_dense
 
     class Kernel:
-        __name__ = "gibbs_dense"
+        __name__ = "_sample"
         py_func = staticmethod(gibbs_dense.DrawCode.__init__)
 
         class stats:  # noqa: N801
             cache_path = str(tmp_path)
 
-    monkeypatch.setattr(gibbs_dense, "gibbs_dense", Kernel())
+    monkeypatch.setattr(gibbs_dense, "_sample", Kernel())
     assert not ahead.is_compiled(20)
-    (tmp_path / "draw_code.gibbs_dense-12.py311.nbi").touch()
+    (tmp_path / "draw_code._sample-12.py311.nbi").touch()
     assert ahead.is_compiled(20)

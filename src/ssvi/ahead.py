@@ -65,7 +65,7 @@ def is_compiled(n_topics: int) -> bool:
     from ssvi.local_steps.lda import gibbs_dense, gibbs_sparse
     from ssvi.local_steps.lda.gibbs import Gibbs
 
-    kernel: Any = gibbs_dense.gibbs_dense if Gibbs().is_dense(n_topics) else gibbs_sparse.gibbs_sparse
+    kernel: Any = (gibbs_dense if Gibbs().is_dense(n_topics) else gibbs_sparse)._sample
     folder = getattr(getattr(kernel, "stats", None), "cache_path", None)
     if folder is None:
         return True

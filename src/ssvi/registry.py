@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, cast
 
@@ -15,16 +17,26 @@ def discover(package: str, kind: Any) -> dict[str, Any]:
     root = importlib.import_module(package)
     found: dict[str, Any] = {}
     for module_info in pkgutil.walk_packages(root.__path__, f"{package}."):
-        module = importlib.import_module(module_info.name)
-        for value in vars(module).values():
-            if inspect.isclass(value) and issubclass(value, kind) and value.__module__ == module.__name__:
-                if inspect.isabstract(value):
-                    continue
-                name = cast(Any, value).name
-                if name in found:
-                    raise ValueError(f"{package} has two of the name {name!r}: {found[name]} and {value}.")
-                found[name] = value
+        for name, value in _classes_in(module_info.name, kind):
+            if name in found:
+                raise ValueError(f"{package} has two of the name {name!r}: {found[name]} and {value}.")
+            found[name] = value
     return dict(sorted(found.items()))
+
+
+def discover_one(package: str, kind: Any, name: str) -> Any | None:
+    """Return the class called `name` if the module of that name has it: no other is imported then."""
+    if importlib.util.find_spec(f"{package}.{name}") is None:
+        return None
+    return dict(_classes_in(f"{package}.{name}", kind)).get(name)
+
+
+def _classes_in(module_name: str, kind: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the concrete subclasses of `kind` that a module defines, with their names."""
+    for value in vars(importlib.import_module(module_name)).values():
+        own = inspect.isclass(value) and issubclass(value, kind) and value.__module__ == module_name
+        if own and not inspect.isabstract(value):
+            yield cast(Any, value).name, value
 
 
 def lookup(package: str, kind: Any, name: str, word: str, also: tuple[str, ...] = ()) -> Any:

@@ -5,9 +5,12 @@ import numpy as np
 import pytest
 
 from ssvi.engine import Info
-from ssvi.files.codec import Decoder, Encoder, _classes
+from ssvi.files.codec import Decoder, Encoder, _class_called, _models_with_steps, _name_of
+from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.ssvi import Ssvi
+from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.lda.gibbs import Gibbs
+from ssvi.registry import discover
 from ssvi.schedules import PowerSchedule
 
 
@@ -64,15 +67,22 @@ def test_a_history_comes_back_step_by_step():
     assert _back([]) == []
 
 
-def test_every_step_is_known():
-    names = set(_classes())
-    assert {
-        "global_step/ssvi",
-        "global_step/map",
-        "local_step/lda/gibbs",
-        "local_step/bernoulli_mixture/exact",
-    } <= names
-    assert len(set(_classes().values())) == len(names)
+def test_every_step_has_a_name_that_leads_back_to_it():
+    kinds = [*discover("ssvi.global_steps", GlobalStep).values(), *_every_local_step()]
+    names = [_name_of(kind) for kind in kinds]
+    assert [_class_called(name) for name in names] == kinds
+    assert {"global_step/map", "local_step/lda/gibbs", "local_step/bernoulli_mixture/exact"} <= set(names)
+    assert len(set(names)) == len(names) > 30
+
+
+def _every_local_step():
+    for model in _models_with_steps():
+        yield from discover(f"ssvi.local_steps.{model}", LocalStep).values()
+
+
+@pytest.mark.parametrize("name", ["", "local_step/lda/", "local_step/os/path", "global_step/../x", "lda/gibbs", "list"])
+def test_no_other_name_leads_anywhere(name):
+    assert _class_called(name) is None
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, lambda: 0, np.array([object()]), 1j])

@@ -50,8 +50,8 @@ _KERNELS = {
     "packing": (gibbs_sparse.to_packed, (_ROWS, _numbers(4, WIDTH, dtype=np.uint16))),
     "dense": (
         gibbs_dense._advance,
-        (_indices(32), _indices(64), _SINGLE, _SINGLE, _WHOLE, _numbers(3, 8, dtype=np.uint64), _SINGLE, _SINGLE, _KEYS,
-         _SINGLE, _KEYS, _numbers(3, 8, dtype=np.uint64), _SINGLE, _WHOLE),
+        (numba.typeof(gibbs_dense.Places.empty(4, 1, np.zeros(16, np.float32))), _indices(32), _indices(64), _SINGLE,
+         _SINGLE, _WHOLE, _WHOLE),
     ),
     "sparse": (
         gibbs_sparse._advance,

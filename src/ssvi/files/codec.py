@@ -28,33 +28,46 @@ _KINDS = "biuf"  # of arrays: truth values, integers, numbers
 _DEEPEST = 50
 
 
-def _classes() -> dict[str, type[Any]]:
-    """Return the dataclasses that files may hold, by the names they have there."""
-    return _own_classes() | registry.local_steps()
+_PLAIN: dict[str, type[Any]] = {
+    "state": State,
+    "info": Info,
+    "power_schedule": PowerSchedule,
+    "constant_schedule": ConstantSchedule,
+    "signal_share": SignalShare,
+}
+
+
+def _class_called(name: str) -> type[Any] | None:
+    """Return the dataclass that has this name in files, if there is one; local steps of other models stay unread."""
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if name.startswith("global_step/"):
+        return discover("ssvi.global_steps", GlobalStep).get(name.partition("/")[2])
+    model = name.removeprefix("local_step/").partition("/")[0]
+    known = registry.local_steps()
+    if model in _models_with_steps():
+        own = discover(f"ssvi.local_steps.{model}", LocalStep)
+        known = {f"local_step/{model}/{step}": kind for step, kind in own.items()} | known
+    return known.get(name)
+
+
+def _name_of(kind: type[Any]) -> str | None:
+    """Return what files call a dataclass, if they may hold it."""
+    names = [name for name, plain in _PLAIN.items() if plain is kind]
+    if issubclass(kind, GlobalStep):
+        names = [f"global_step/{kind.name}"]
+    elif issubclass(kind, LocalStep):
+        names = [f"local_step/{kind.model}/{kind.name}"]
+    return next((name for name in names if _class_called(name) is kind), None)
 
 
 @cache
-def _own_classes() -> dict[str, type[Any]]:
-    known: dict[str, type[Any]] = {
-        "state": State,
-        "info": Info,
-        "power_schedule": PowerSchedule,
-        "constant_schedule": ConstantSchedule,
-        "signal_share": SignalShare,
-    }
-    known |= {f"global_step/{name}": step for name, step in discover("ssvi.global_steps", GlobalStep).items()}
-    for model in _models_with_steps():
-        steps = discover(f"ssvi.local_steps.{model}", LocalStep)
-        known |= {f"local_step/{model}/{name}": step for name, step in steps.items()}
-    return known
-
-
-def _models_with_steps() -> list[str]:
+def _models_with_steps() -> frozenset[str]:
     import pkgutil
 
     from ssvi import local_steps
 
-    return [module.name for module in pkgutil.iter_modules(local_steps.__path__) if module.ispkg]
+    return frozenset(module.name for module in pkgutil.iter_modules(local_steps.__path__) if module.ispkg)
 
 
 def _columns(history: list[Info]) -> dict[str, npt.NDArray[Any]]:
@@ -107,10 +120,10 @@ class Encoder:
             return {"pairs": [[self.encode(name), self.encode(item)] for name, item in value.items()]}
         if isinstance(value, Mapping):
             return {"mapping": {str(name): self.encode(item) for name, item in value.items()}}
-        for name, kind in _classes().items():
-            if type(value) is kind:
-                fields = {field.name: self.encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
-                return {"object": name, "fields": fields}
+        name = _name_of(type(value))
+        if name is not None:
+            fields = {field.name: self.encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
+            return {"object": name, "fields": fields}
         raise TypeError(f"a {type(value).__name__} cannot be saved")
 
     def _encode_array(self, value: npt.NDArray[Any]) -> Any:
@@ -173,7 +186,7 @@ class Decoder:
         return {name: self.decode(item, depth + 1) for name, item in content}
 
     def _decode_object(self, form: Mapping[str, Any], depth: int) -> Any:
-        kind, fields = _classes().get(str(form["object"])), form["fields"]
+        kind, fields = _class_called(str(form["object"])), form["fields"]
         if kind is None or not isinstance(fields, dict):
             raise ValueError(f"it holds an object of the unknown kind {str(form['object'])[:60]!r}")
         try:

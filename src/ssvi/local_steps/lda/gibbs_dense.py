@@ -7,7 +7,7 @@ on a random number: the processor foresees everything, and works on eight docume
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,6 @@ from ssvi.local_steps.lda.gibbs_in_python import resample_dense
 from ssvi.local_steps.lda.tokens import (
     UNIT_OF_TOKENS,
     add_tokens,
-    aligned,
     count_tables,
     count_word_tables,
     document_lengths,
@@ -29,7 +28,7 @@ from ssvi.local_steps.lda.tokens import (
 )
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
-from ssvi.numerics.simd import WIDTH, array_address, constant
+from ssvi.numerics.simd import WIDTH, aligned_zeros, array_address, constant
 
 _ROWS = 8  # running sums compared in one go; their number is a multiple of this
 TOGETHER = 8  # documents sampled side by side, by trial
@@ -119,31 +118,93 @@ class _ResampleCode(DrawCode):
         ]
 
 
+class Places(NamedTuple):
+    """Room for eight documents that are sampled side by side, each in a place of its own.
+
+    Everything is made by NumPy, which takes no time to compile.
+
+    Attributes
+    ----------
+    words : (8, longest) integers
+        The words of each document's tokens.
+    topics : (8, kept + 1, longest) integers
+        Their topics, in a ring of sweeps.
+    tally : (9 vectors,)
+        How many tokens each topic has. The ninth is where places without a document count, for nobody.
+    tallies : (8,) integers
+        Where the tally of each place begins.
+    running : numbers
+        Partial sums of a token's probabilities.
+    states : (8,) integers
+        Random streams.
+    at : (3, 8) integers
+        Where the next tokens are: their words, their topics of the sweep before, and those of this one.
+    removed : (8,)
+        What a token takes out of its tally: 1, or 0 in the first sweep.
+    uniforms, room : (8,), (3, 8)
+        Of use to `_advance` alone.
+    documents, sweep, left : (8,) integers
+        Which document is there, its sweep, and the tokens that this has still to draw; 0: the place is free.
+
+    """
+
+    words: npt.NDArray[np.uint32]
+    topics: npt.NDArray[np.uint32]
+    tally: npt.NDArray[Any]
+    tallies: npt.NDArray[np.uint64]
+    running: npt.NDArray[Any]
+    states: Keys
+    at: npt.NDArray[np.uint64]
+    removed: npt.NDArray[Any]
+    uniforms: npt.NDArray[Any]
+    room: npt.NDArray[np.uint64]
+    documents: npt.NDArray[np.int64]
+    sweep: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, longest: int, kept: int, alpha: npt.NDArray[Any]) -> Places:
+        """Return free places for documents of so many tokens at most."""
+        width, number, whole = alpha.size, alpha.dtype, WIDTH * _ROWS
+        running = aligned_zeros((-(-width // whole) * whole * TOGETHER,), number)
+        running[:] = np.inf  # rows past the last vector are above any level
+        at, ring = np.zeros((3, TOGETHER), np.uint64), np.arange(TOGETHER) * longest
+        at[:] = ring, ring * (kept + 1), ring * (kept + 1)  # without a document it goes over memory of its own
+        return cls(
+            words=np.zeros((TOGETHER, longest), np.uint32),
+            topics=np.zeros((TOGETHER, kept + 1, longest), np.uint32),
+            tally=aligned_zeros(((TOGETHER + 1) * width,), number),
+            tallies=np.full(TOGETHER, TOGETHER * width, np.uint64),
+            running=running,
+            states=np.zeros(TOGETHER, np.uint64),
+            at=at,
+            removed=np.zeros(TOGETHER, number),
+            uniforms=np.zeros(TOGETHER, number),
+            room=np.zeros((3, TOGETHER), np.uint64),
+            documents=np.zeros(TOGETHER, np.int64),
+            sweep=np.zeros(TOGETHER, np.int64),
+            left=np.zeros(TOGETHER, np.int64),
+        )
+
+
 @kernel
 def _advance(
+    places: Places,
     words: npt.NDArray[np.uint32],
     topics: npt.NDArray[np.uint32],
     weights: npt.NDArray[Any],
     alpha: npt.NDArray[Any],
     n_topics: int,
-    at: npt.NDArray[np.uint64],
-    removed: npt.NDArray[Any],
-    tally: npt.NDArray[Any],
-    places: npt.NDArray[np.uint64],
-    running: npt.NDArray[Any],
-    states: Keys,
-    room: npt.NDArray[np.uint64],
-    uniforms: npt.NDArray[Any],
     count: np.int64,
 ) -> None:
     """Draw the topics of the next `count` tokens of eight documents, each given all others of its document.
 
-    `at` says where these tokens are: their words, their topics of the sweep before, and those of this one. What is in
-    `room` and `uniforms` is of no use afterwards.
+    `words`, `topics` and `weights` are in one row each.
     """
     number = weights.dtype.type
     unit, width = number(2.0**-24), np.uint64(alpha.size)
     blocks, last = width // np.uint64(WIDTH), np.uint64(n_topics - 1)
+    at, states, uniforms, room = places.at, places.states, places.uniforms, places.room
     rows, old, new = room[0], room[1], room[2]
     for token in range(np.uint64(count)):
         for d in range(np.uint64(TOGETHER)):
@@ -151,44 +212,55 @@ def _advance(
             old[d] = topics[at[1, d] + token]
             bits, states[d] = next_bits(states[d])
             uniforms[d] = number(np.int64(bits >> _SHIFT)) * unit
-        _resample(tally, places, weights, rows, alpha, running, blocks, old, removed, uniforms, last, new)
+        _resample(
+            places.tally, places.tallies, weights, rows, alpha, places.running, blocks, old, places.removed, uniforms,
+            last, new,
+        )  # fmt: skip
         for d in range(np.uint64(TOGETHER)):
             topics[at[2, d] + token] = new[d]
 
 
 @kernel
-def _next_sweep(
-    at: npt.NDArray[np.uint64], removed: npt.NDArray[Any], place: int, sweep: int, kept: int, longest: int, first: bool
-) -> None:
+def _next_sweep(places: Places, place: int, removed: np.int64) -> None:
     """Go to the first token of a document, in a sweep of which the topics go round a ring."""
-    ring = place * (kept + 1)
-    at[0, place] = place * longest
-    at[1, place] = (ring + (sweep + kept) % (kept + 1)) * longest
-    at[2, place] = (ring + sweep % (kept + 1)) * longest
-    removed[place] = 0 if first else 1
+    _, turns, longest = places.topics.shape
+    ring, sweep = place * turns, places.sweep[place]
+    places.at[0, place] = place * longest
+    places.at[1, place] = (ring + (sweep + turns - 1) % turns) * longest
+    places.at[2, place] = (ring + sweep % turns) * longest
+    places.removed[place] = removed
 
 
 @kernel
 def _begin(
-    words: npt.NDArray[np.uint32],
+    places: Places,
+    place: int,
+    document: int,
     columns: npt.NDArray[np.uint32],
     counts: npt.NDArray[np.int32],
-    former: npt.NDArray[np.uint32],
     before: npt.NDArray[np.uint32],
-    tally: npt.NDArray[Any],
+    key: np.uint64,
+    goes_on: bool,
 ) -> None:
-    """Write out the tokens of a document, and count the topics that they had `before`, if they had any."""
+    """Put a document into a place; count the topics that its tokens had `before`, if it goes on."""
+    words, former, width = places.words[place], places.topics[place, -1], places.tally.size // (TOGETHER + 1)
+    begin = place * width
     expand(columns, counts, words)
-    tally[:] = 0
-    for token in range(before.size):
-        former[token] = before[token]
-        tally[before[token]] += 1
+    for k in range(begin, begin + width):
+        places.tally[k] = 0
+    for token in range(before.size if goes_on else 0):
+        former[token] = before[token]  # the first sweep looks for the one before in the last place of the ring
+        places.tally[begin + before[token]] += 1
+    places.documents[place], places.sweep[place] = document, 0
+    places.states[place], places.tallies[place] = key, begin
+    _next_sweep(places, place, np.int64(goes_on))
 
 
 @kernel
 def _end(
-    words: npt.NDArray[np.uint32],
-    topics: npt.NDArray[np.uint32],
+    places: Places,
+    place: int,
+    length: int,
     sweeps: int,
     alpha: npt.NDArray[Any],
     statistics: npt.NDArray[Any],
@@ -196,17 +268,87 @@ def _end(
     tables: npt.NDArray[np.int64],
     chain: npt.NDArray[np.uint32],
 ) -> None:
-    """Count what a document's tokens (columns of `topics`, a ring of sweeps) have found; see `gibbs_dense`."""
+    """Count what a document's tokens have found (see `gibbs_dense`), and free its place."""
+    words, topics = places.words[place], places.topics[place]
     last = topics[(sweeps - 1) % topics.shape[0]]
     if statistics.size:
-        record(words, words.size, topics, sweeps, topics.shape[0] - 1, statistics)
+        record(words, length, topics, sweeps, topics.shape[0] - 1, statistics)
     if tables.size:
-        count_tables(last, words.size, alpha, seen, tables)
+        count_tables(last, length, alpha, seen, tables)
     for token in range(chain.size):
         chain[token] = last[token]
+    places.tallies[place] = np.uint64(places.tally.size // (TOGETHER + 1) * TOGETHER)
+    places.sweep[place] = 0
+    _next_sweep(places, place, np.int64(0))  # an integer like any other: numba compiles for each literal
 
 
 @kernel
+def _sample(
+    places: Places,
+    indptr: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.uint32],
+    counts: npt.NDArray[np.int32],
+    lengths: npt.NDArray[np.int64],
+    order: npt.NDArray[np.int64],
+    links: npt.NDArray[np.int64],
+    flat: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]],
+    alpha: npt.NDArray[Any],
+    sweeps: int,
+    keys: Keys,
+    statistics: npt.NDArray[Any],
+    tallies: npt.NDArray[np.float64],
+    seen: npt.NDArray[np.int64],
+    tables: npt.NDArray[np.int64],
+    word_prior: npt.NDArray[np.float64],
+    word_tables: Any,
+    unit: npt.NDArray[np.int64] | None,
+    chains: npt.NDArray[np.uint32],
+    goes_on: bool,
+) -> None:
+    """Do what `gibbs_dense` says, given room for it; `order` has the documents that have tokens, `links` where their
+    topics begin in `chains`, and `flat` words, topics and weights in one row each."""  # noqa: D205, D209
+    n_topics, kept, taken, filled = statistics.shape[1], places.topics.shape[1] - 1, 0, 0
+    n_words = flat[2].size // alpha.size
+    left, sweep = places.left, places.sweep
+    while True:
+        count = np.int64(0)
+        for d in range(TOGETHER):
+            if left[d] == 0 and taken < order.size:
+                own, taken = order[taken], taken + 1
+                left[d] = lengths[own]
+                start, stop = indptr[own], indptr[own + 1]
+                before = chains[links[own] : links[own + 1]]
+                _begin(places, d, own, columns[start:stop], counts[start:stop], before, keys[own], goes_on)
+            if left[d] > 0:
+                count = left[d] if count == 0 else min(count, left[d])
+        if count == 0:
+            break
+        _advance(places, flat[0], flat[1], flat[2], alpha, n_topics, count)
+        for d in range(TOGETHER):
+            if left[d] == 0:
+                continue
+            own = places.documents[d]
+            left[d] -= count
+            for i in range(3):
+                places.at[i, d] += np.uint64(count)
+            if left[d] > 0:
+                continue
+            if sweep[d] >= sweeps - kept and tallies.size:
+                for k in range(n_topics):
+                    tallies[own, k] += places.tally[d * alpha.size + k]
+            sweep[d] += 1
+            if sweep[d] < sweeps:
+                left[d] = lengths[own]
+                _next_sweep(places, d, np.int64(1))
+                continue
+            if unit is not None:
+                tokens, last = places.words[d], places.topics[d, (sweeps - 1) % (kept + 1)]
+                filled = add_tokens(tokens, last, lengths[own], n_words, word_prior, unit, filled, word_tables)
+            _end(places, d, lengths[own], sweeps, alpha, statistics, seen, tables, chains[links[own] : links[own + 1]])
+    if unit is not None:
+        count_word_tables(unit[:filled], n_words, word_prior, word_tables)
+
+
 def gibbs_dense(
     indptr: npt.NDArray[np.int64],
     columns: npt.NDArray[np.uint32],
@@ -237,70 +379,14 @@ def gibbs_dense(
     Eight documents have a place each, and when one has had all its sweeps the next takes its place: so nothing waits
     for a longer neighbour. The longest come first, and only few short ones are alone at the end.
     """
-    n_topics, n_documents, width = statistics.shape[1], indptr.size - 1, weights.shape[1]
-    lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
-    n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
-    order, longest = longest_first(lengths)
-    words = np.zeros((TOGETHER, longest), np.uint32)
-    topics = np.zeros((TOGETHER, kept + 1, longest), np.uint32)
-    # One place more than there are: where those without a document go on counting, for nobody.
-    tally = aligned((TOGETHER + 1) * width, weights)
-    whole = WIDTH * _ROWS
-    running = aligned((width + whole - 1) // whole * whole * TOGETHER, weights)
-    running[:] = np.inf  # rows past the last vector are above any level
-    places, states = np.full(TOGETHER, TOGETHER * width, np.uint64), np.zeros(TOGETHER, np.uint64)
-    at, room = np.zeros((3, TOGETHER), np.uint64), np.zeros((3, TOGETHER), np.uint64)
-    removed, uniforms = np.zeros(TOGETHER, weights.dtype), np.zeros(TOGETHER, weights.dtype)
-    documents, sweep = np.full(TOGETHER, -1, np.int64), np.zeros(TOGETHER, np.int64)
-    left = np.zeros(TOGETHER, np.int64)  # tokens that the sweep of each place has still to draw; 0: it is free
-    links = np.zeros(n_documents + 1, np.int64)  # where documents begin in `chains`
-    for d in range(n_documents):
-        links[d + 1] = links[d] + lengths[d]
-    for d in range(TOGETHER):  # a place without a document goes over memory of its own
-        _next_sweep(at, removed, d, 0, kept, longest, True)
-    taken = 0
-    while True:
-        count = np.int64(0)
-        for d in range(TOGETHER):
-            if left[d] == 0 and taken < n_documents and lengths[order[taken]] > 0:
-                own, taken = order[taken], taken + 1
-                documents[d], sweep[d], left[d] = own, 0, lengths[own]
-                states[d], places[d] = keys[own], d * width
-                entries = slice(indptr[own], indptr[own + 1])
-                before = chains[links[own] : links[own + 1]] if goes_on else chains[:0]
-                # The first sweep looks for the one before in the last place of the ring.
-                _begin(words[d], columns[entries], counts[entries], topics[d, kept], before, tally[d * width :][:width])
-                _next_sweep(at, removed, d, 0, kept, longest, not goes_on)
-            if left[d] > 0:
-                count = left[d] if count == 0 else min(count, left[d])
-        if count == 0:
-            break
-        _advance(
-            words.reshape(-1), topics.reshape(-1), weights.reshape(-1), alpha, n_topics, at, removed, tally, places,
-            running, states, room, uniforms, count,
-        )  # fmt: skip
-        for d in range(TOGETHER):
-            if left[d] == 0:
-                continue
-            own = documents[d]
-            at[:, d] += np.uint64(count)
-            left[d] -= count
-            if left[d] > 0:
-                continue
-            if sweep[d] >= sweeps - kept and tallies.size:
-                for k in range(n_topics):
-                    tallies[own, k] += tally[d * width + k]
-            sweep[d] += 1
-            if sweep[d] < sweeps:
-                left[d] = lengths[own]
-                _next_sweep(at, removed, d, sweep[d], kept, longest, False)
-                continue
-            tokens, found = words[d, : lengths[own]], topics[d, :, : lengths[own]]
-            _end(tokens, found, sweeps, alpha, statistics, seen, tables, chains[links[own] : links[own + 1]])
-            if word_tables is not None:
-                last = found[(sweeps - 1) % (kept + 1)]
-                filled = add_tokens(tokens, last, tokens.size, n_words, word_prior, unit, filled, word_tables)
-            places[d] = TOGETHER * width
-            _next_sweep(at, removed, d, 0, kept, longest, True)
-    if word_tables is not None:
-        count_word_tables(unit[:filled], n_words, word_prior, word_tables)
+    lengths = document_lengths(indptr, counts)
+    order = longest_first(lengths)
+    places = Places.empty(int(lengths.max(initial=0)), kept, alpha)
+    flat = places.words.reshape(-1), places.topics.reshape(-1), weights.reshape(-1)
+    links = np.concatenate([[0], np.cumsum(lengths)]) if chains.size else np.zeros(lengths.size + 1, np.int64)
+    seen = np.zeros(statistics.shape[1], np.int64)
+    unit = None if word_tables is None else np.empty(UNIT_OF_TOKENS * statistics.shape[1], np.int64)
+    _sample(
+        places, indptr, columns, counts, lengths, order[lengths[order] > 0], links, flat, alpha, sweeps, keys,
+        statistics, tallies, seen, tables, word_prior, word_tables, unit, chains, goes_on,
+    )  # fmt: skip

@@ -23,7 +23,6 @@ from ssvi.local_steps.lda.gibbs_in_python import resample_sparse
 from ssvi.local_steps.lda.tokens import (
     UNIT_OF_TOKENS,
     add_tokens,
-    aligned,
     count_tables,
     count_word_tables,
     document_lengths,
@@ -33,7 +32,7 @@ from ssvi.local_steps.lda.tokens import (
 )
 from ssvi.numerics.compile import intrinsic, kernel
 from ssvi.numerics.random import Keys, next_bits
-from ssvi.numerics.simd import WIDTH, constant, loop, pack, variable
+from ssvi.numerics.simd import WIDTH, aligned_zeros, constant, loop, pack, variable
 
 TOGETHER = 4  # documents sampled side by side, by trial
 _SHIFT = np.uint64(40)  # leaves 24 random bits, as many as a single-precision number holds
@@ -259,7 +258,15 @@ def _drop_empty(
 
 
 @kernel
-def gibbs_sparse(
+def _sample(
+    words: npt.NDArray[np.uint32],
+    topics: npt.NDArray[np.uint32],
+    tally: npt.NDArray[Any],
+    slots: npt.NDArray[np.uint32],
+    place: npt.NDArray[np.uint32],
+    running: npt.NDArray[Any],
+    lengths: npt.NDArray[np.int64],
+    order: npt.NDArray[np.int64],
     indptr: npt.NDArray[np.int64],
     columns: npt.NDArray[np.uint32],
     counts: npt.NDArray[np.int32],
@@ -275,29 +282,10 @@ def gibbs_sparse(
     word_prior: npt.NDArray[np.float64],
     word_tables: npt.NDArray[np.int64] | None,
 ) -> None:
-    """Sample each document of a shard from a fresh start.
-
-    Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
-    `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do not learn that, and
-    do not wait until it is compiled. The
-    first sweep draws each token given those before it. Rows of `weights` and `alpha` are a whole number of vectors, and
-    at least one column longer than there are topics (numbers like `alpha`, which is 0 past the last topic, or packed
-    ones as 16-bit integers); `prior` are its `prior_sums`.
-    """
+    """Do what `gibbs_sparse` says, given room for it and the order of documents."""
     n_topics, n_documents = statistics.shape[1], indptr.size - 1
-    lengths, seen = document_lengths(indptr, counts), np.zeros(n_topics, np.int64)
+    seen = np.zeros(n_topics, np.int64)
     n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
-    order, longest = longest_first(lengths)  # documents side by side are about equally long
-    words = np.zeros((longest, TOGETHER), np.uint32)
-    topics = np.zeros((kept + 1, longest, TOGETHER), np.uint32)
-    # One list more than there are documents: where those that have ended go on counting, for nobody.
-    capacity = weights.shape[1] + WIDTH
-    tally = aligned((TOGETHER + 1) * capacity, alpha).reshape(TOGETHER + 1, capacity)
-    slots = aligned((TOGETHER + 1) * capacity, words).reshape(TOGETHER + 1, capacity)
-    place = np.zeros((TOGETHER + 1, n_topics + 1), np.uint32)
-    running = aligned(TOGETHER * capacity, alpha)
-    slots[:], place[:] = n_topics, capacity - 1
     used, lists = np.zeros(TOGETHER + 1, np.uint64), np.zeros(TOGETHER, np.uint64)
     states, ends = np.zeros(TOGETHER, np.uint64), np.zeros(TOGETHER, np.uint64)
     for begin in range(0, n_documents, TOGETHER):
@@ -324,7 +312,8 @@ def gibbs_sparse(
                     for slot in range(used[d]):
                         tallies[own[d], slots[d, slot]] += tally[d, slot]
         for d in range(TOGETHER + 1):
-            tally[d, : used[d]] = 0
+            for slot in range(used[d]):
+                tally[d, slot] = 0
             used[d] = _drop_empty(tally[d], slots[d], place[d], used[d], n_topics)
         for d in range(own.size if statistics.size else 0):
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
@@ -336,3 +325,45 @@ def gibbs_sparse(
                 filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
     if word_tables is not None:
         count_word_tables(unit[:filled], n_words, word_prior, word_tables)
+
+
+def gibbs_sparse(
+    indptr: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.uint32],
+    counts: npt.NDArray[np.int32],
+    weights: npt.NDArray[Any],
+    alpha: npt.NDArray[Any],
+    prior: npt.NDArray[Any],
+    sweeps: int,
+    kept: int,
+    keys: Keys,
+    statistics: npt.NDArray[Any],
+    tallies: npt.NDArray[np.float64],
+    tables: npt.NDArray[np.int64],
+    word_prior: npt.NDArray[np.float64],
+    word_tables: npt.NDArray[np.int64] | None,
+) -> None:
+    """Sample each document of a shard from a fresh start.
+
+    Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
+    `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
+    `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do not learn that, and
+    do not wait until it is compiled. The
+    first sweep draws each token given those before it. Rows of `weights` and `alpha` are a whole number of vectors, and
+    at least one column longer than there are topics (numbers like `alpha`, which is 0 past the last topic, or packed
+    ones as 16-bit integers); `prior` are its `prior_sums`.
+    """
+    lengths = document_lengths(indptr, counts)
+    # One list more than there are documents: where those that have ended go on counting, for nobody.
+    lists = TOGETHER + 1, weights.shape[1] + WIDTH
+    tally, slots = aligned_zeros(lists, alpha.dtype), aligned_zeros(lists, np.uint32)
+    slots[:] = statistics.shape[1]
+    place = np.full((TOGETHER + 1, statistics.shape[1] + 1), lists[1] - 1, np.uint32)
+    running = aligned_zeros((TOGETHER * lists[1],), alpha.dtype)
+    words = np.zeros((int(lengths.max(initial=0)), TOGETHER), np.uint32)
+    topics = np.zeros((kept + 1, *words.shape), np.uint32)
+    order = longest_first(lengths)  # documents side by side are about equally long
+    _sample(
+        words, topics, tally, slots, place, running, lengths, order, indptr, columns, counts, weights, alpha, prior,
+        sweeps, kept, keys, statistics, tallies, tables, word_prior, word_tables,
+    )  # fmt: skip

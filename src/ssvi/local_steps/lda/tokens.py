@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.numerics.compile import kernel
-from ssvi.numerics.simd import LINE, prefetch
+from ssvi.numerics.simd import prefetch
 from ssvi.numerics.special import digamma
 from ssvi.typing import Array
 
@@ -23,14 +23,6 @@ _AHEAD = np.uint64(6)  # tokens between asking for memory and using it
 
 
 @kernel
-def aligned(size: int, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a vector of zeros that begins with a cache line."""
-    memory = np.zeros(size + LINE // like.itemsize, like.dtype)
-    start = (-memory.ctypes.data % LINE) // like.itemsize
-    return memory[start : start + size]
-
-
-@kernel
 def expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[Any], words: npt.NDArray[np.uint32]) -> None:
     """Write out each entry as often as it counts."""
     token = 0
@@ -40,35 +32,17 @@ def expand(columns: npt.NDArray[np.uint32], counts: npt.NDArray[Any], words: npt
             token += 1
 
 
-@kernel
 def document_lengths(indptr: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Return the number of tokens of each document."""
-    lengths = np.zeros(indptr.size - 1, np.int64)
-    for d in range(indptr.size - 1):
-        for i in range(indptr[d], indptr[d + 1]):
-            lengths[d] += counts[i]
+    own = counts[indptr[0] : indptr[-1]]  # of a shard, whose entries are among others'
+    before = np.concatenate([[0], np.cumsum(own, dtype=np.int64)])
+    lengths: npt.NDArray[np.int64] = np.diff(before[indptr - indptr[0]])
     return lengths
 
 
-@kernel
-def longest_first(lengths: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
-    """Return documents by their lengths, the longest first and otherwise in their order, and the longest length.
-
-    It counts lengths and so needs no sort, which takes a second or two to compile.
-    """
-    longest = 0
-    for d in range(lengths.size):
-        longest = max(longest, lengths[d])
-    places = np.zeros(longest + 2, np.int64)  # where those of each length go, by how much shorter they are
-    for d in range(lengths.size):
-        places[longest - lengths[d] + 1] += 1
-    for i in range(1, places.size):
-        places[i] += places[i - 1]
-    order = np.empty(lengths.size, np.int64)
-    for d in range(lengths.size):
-        order[places[longest - lengths[d]]] = d
-        places[longest - lengths[d]] += 1
-    return order, longest
+def longest_first(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return documents by their lengths, the longest first and otherwise in their order."""
+    return np.argsort(-lengths, kind="stable")
 
 
 @kernel
