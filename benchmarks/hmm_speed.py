@@ -1,6 +1,6 @@
 """Forward-backward and whole fits of hidden Markov models beside hmmlearn: the same data, in one process, in turns.
 
-python -m benchmarks.hmm_speed [--states 5 20 100] [--threads 2]
+python -m benchmarks.hmm_speed [--states 5 20 100] [--sequences 40] [--threads 2]
 
 Ours runs on so many threads, hmmlearn on the one that it has. Seconds are medians of wall-clock times, taken in turns,
 so that a busy machine slows both; what matters is their ratio.
@@ -24,13 +24,13 @@ from ssvi.models.emissions import GaussianEmission
 from ssvi.models.hmm import HMM
 from ssvi.numerics.random import derive_keys
 
-_COLUMNS, _SEQUENCES, _LENGTH, _TURNS, _STEPS = 4, 40, 250, 3, 10
+_COLUMNS, _LENGTH, _TURNS, _STEPS = 4, 250, 5, 10
 
 
-def simulated(states: int) -> tuple[HMM, dict[str, Any], Sequences]:
+def simulated(states: int, sequences: int) -> tuple[HMM, dict[str, Any], Sequences]:
     """Return a model, its parameters and some sequences."""
     model = HMM(states, GaussianEmission(_COLUMNS, states, "diag"), 1.0, 1.0, 3.0)
-    values, data = model.simulate(np.random.default_rng(0), _SEQUENCES, lengths=np.full(_SEQUENCES, _LENGTH))
+    values, data = model.simulate(np.random.default_rng(0), sequences, lengths=np.full(sequences, _LENGTH))
     return model, values, data
 
 
@@ -47,9 +47,9 @@ def peer(states: int, data: Sequences, implementation: str, *, begun: bool = Fal
     return model
 
 
-def measure(states: int, threads: int) -> list[list[str]]:
+def measure(states: int, sequences: int, threads: int) -> list[list[str]]:
     """Return a line for forward-backward, and one for whole fits of ten iterations."""
-    model, values, data = simulated(states)
+    model, values, data = simulated(states, sequences)
     views, keys, lengths = model.statistics_of(values), derive_keys(0, len(data)), data.costs()
     lines = []
     with Threads(threads) as backend, warnings.catch_warnings():
@@ -85,14 +85,16 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--states", type=int, nargs="+", default=[5, 20, 100])
+    parser.add_argument("--sequences", type=int, default=40)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     logging.getLogger("hmmlearn").setLevel(logging.ERROR)  # that it has not settled, once a fit
-    print(f"{_SEQUENCES} sequences of {_LENGTH} time points x {_COLUMNS}, {options.threads} threads; median seconds")
+    size = f"{options.sequences} sequences of {_LENGTH} time points x {_COLUMNS}"
+    print(f"{size}, {options.threads} threads; median seconds")
     headings = ["", "ssvi", "hmmlearn (scaling)", "hmmlearn (log, its default)", "ratio", "ratio"]
     print(" | ".join(headings))
     for states in options.states:
-        for line in measure(states, options.threads):
+        for line in measure(states, options.sequences, options.threads):
             print(" | ".join(line), flush=True)
 
 

@@ -61,8 +61,8 @@ class StateSetting:
 
     def wanted(self) -> list[int]:
         """Return the steps after which a fit is scored."""
-        steps = np.unique(np.geomspace(min(5, self.iterations), self.iterations, self.evaluations).round().astype(int))
-        return [int(step) for step in steps]
+        steps = np.geomspace(self.iterations, min(5, self.iterations), self.evaluations)  # the last one always
+        return sorted({int(step) for step in steps.round()})
 
 
 @dataclass(frozen=True)
