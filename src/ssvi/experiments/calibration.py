@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from ssvi.baselines.posterior_gibbs import can_sample, sample_posterior, state_a
 from ssvi.engine import Problem, State
 from ssvi.evaluation import calibration
 from ssvi.evaluation.posterior import draws_of_q
+from ssvi.evaluation.reweighing import draws_for, reweigh
 from ssvi.experiments import figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.calibration_functions import looked_at
@@ -25,13 +26,16 @@ from ssvi.experiments.fits import Phase, Start, stops
 from ssvi.experiments.table import Row, distinct, select
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
+from ssvi.local_steps.hierarchical.marginal import likelihood_of
 from ssvi.models.base import Model
+from ssvi.models.hierarchical.base import HierarchicalRegression
 from ssvi.numerics.random import derive_key
 from ssvi.registry import discover, lookup
 from ssvi.schedules import ConstantSchedule, Schedule, whole_step_schedule
 from ssvi.typing import Array
 
-_SAMPLER = "sampler"
+_SAMPLER, _WEIGHED = "sampler", ":weighed"
+_MOST_WEIGHED = 6_000  # draws, as the estimators have it
 _STARTS = ("data", "truth")
 _KINDS = ("matched", "free")
 
@@ -42,9 +46,11 @@ def _models() -> dict[str, Any]:
 
 
 def _pairs(model: str) -> list[str]:
-    """Return every pair of steps that a model has, and its sampler if there is one."""
+    """Return every pair of steps that a model has, SSVI's draws weighed where they can be, and its sampler."""
     local_steps = discover(f"ssvi.local_steps.{model}", LocalStep)
     pairs = [f"{first}:{second}" for first, second in product(discover("ssvi.global_steps", GlobalStep), local_steps)]
+    if issubclass(_models()[model], HierarchicalRegression):
+        pairs += [f"ssvi:{local}{_WEIGHED}" for local in local_steps]
     return [*pairs, _SAMPLER] if can_sample(model) else pairs
 
 
@@ -60,6 +66,7 @@ class CalibrationSetting:
 
     rows: int = option(100, "documents, rows or frames of a data set")
     iterations: int = option(300, "steps of a fit, each over all data")
+    sweeps: int = option(50, "sweeps of local steps that sample; four fifths of them count")
     draws: int = option(99, "draws from each posterior: 19, 39, 59, ...")
     burn: int = option(200, "sweeps of the sampler before its first draw")
     thin: int = option(10, "sweeps of the sampler from one draw to the next")
@@ -71,7 +78,7 @@ class CalibrationSetting:
     seeds: int = option(50, "data sets of each model, with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        for name in ("rows", "iterations", "thin", "seeds"):
+        for name in ("rows", "iterations", "sweeps", "thin", "seeds"):
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
         require("burn", self.burn, lambda value: value >= 0, "0 or more")
         require("draws", self.draws, calibration.suits, f"one less than a multiple of {calibration.BINS}")
@@ -105,10 +112,13 @@ class CalibrationBench:
 
     def problem(self, model: Model, name: str) -> Problem:
         """Return how a pair of steps fits: as the estimators do where every step sees all data."""
-        global_name, _, local_name = name.partition(":")
+        global_name, local_name = name.removesuffix(_WEIGHED).split(":")
         plain: GlobalStep = lookup("ssvi.global_steps", GlobalStep, global_name, "global step")()
         step = plain.for_whole_data(self.setting.iterations)
-        local_step: LocalStep = lookup(f"ssvi.local_steps.{model.name}", LocalStep, local_name, "local step")()
+        local_step: Any = lookup(f"ssvi.local_steps.{model.name}", LocalStep, local_name, "local step")()
+        if "sweeps" in {field.name for field in fields(local_step)}:
+            changes: dict[str, Any] = {"sweeps": self.setting.sweeps, "kept": max(1, self.setting.sweeps * 4 // 5)}
+            local_step = replace(local_step, **changes)
         schedule: Schedule = whole_step_schedule(self.setting.iterations) if step.stochastic else ConstantSchedule()
         return Problem(model, local_step, step, schedule, self.setting.rows, ramp=False, backend=self.backend)
 
@@ -175,7 +185,7 @@ class Calibration(Experiment):
         problem = bench.problem(model, trial.algorithm)
         start = Start(self._start(bench, trial, problem, truth, data), data, len(data))
         for state, seconds in stops([Phase(problem, [setting.iterations])], start, trial, progress, reporter):
-            draws = draws_of_q(model, state.parameters, setting.draws, trial.seed)
+            draws = _draws(model, state, data, trial, setting.draws)
             yield _row(model, truth, draws, trial.seed, state.step, seconds)
 
     def _start(
@@ -214,6 +224,16 @@ class Calibration(Experiment):
                     figures.estimate(panel, place, *_mean_and_error(own, f"{kind}_90"), text)
             for panel in panels:
                 panel.axvline(0.9, color="0.6", linewidth=0.8)
+
+
+def _draws(model: Model, state: State, data: Any, trial: CalibrationTrial, count: int) -> dict[str, Array]:
+    """Draw from q, or weigh draws from q by the posterior as the estimators of regressions do."""
+    if not trial.algorithm.endswith(_WEIGHED):
+        return draws_of_q(model, state.parameters, count, trial.seed)
+    assert isinstance(model, HierarchicalRegression)
+    more = draws_for(model, data, _MOST_WEIGHED)
+    found = reweigh(model, state.parameters, likelihood_of(model, data), more, trial.seed).values
+    return {name: value[:count] for name, value in found.items()}
 
 
 def _row(model: Model, truth: dict[str, Array], draws: dict[str, Array], seed: int, step: int, seconds: float) -> Row:

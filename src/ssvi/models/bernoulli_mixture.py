@@ -146,6 +146,11 @@ class BernoulliMixture(Model):
         """Return five components over twelve features."""
         return cls(12, 5, 2.0, (0.6, 0.8))
 
+    @classmethod
+    def identifiable(cls) -> BernoulliMixture:
+        """Return three components over twenty features, which tell them apart."""
+        return cls(20, 3, 5.0, (1.0, 1.0))
+
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], Documents]:

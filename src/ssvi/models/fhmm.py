@@ -224,6 +224,11 @@ class FHMM(Model):
         """Return two chains of two states, seen in two columns."""
         return cls(2, 2, 2, start_prior=2.0, transition_prior=2.0, strength=1.0, noise_variance=0.5, degrees=10.0)
 
+    @classmethod
+    def identifiable(cls) -> FHMM:
+        """Return the same with levels that lie apart."""
+        return cls(2, 2, 2, start_prior=2.0, transition_prior=2.0, strength=0.1, noise_variance=0.1, degrees=10.0)
+
     def simulate(
         self, rng: np.random.Generator, n: int, *, values: Mapping[str, Array] | None = None, lengths: Any = None
     ) -> tuple[dict[str, Array], Sequences]:

@@ -240,6 +240,11 @@ class LDA(Model):
         """Return four topics over thirty words."""
         return cls(30, np.full(4, 0.3), 0.1)
 
+    @classmethod
+    def identifiable(cls) -> LDA:
+        """Return topics that have few words in common, none of them hardly at all, in documents of few topics each."""
+        return cls(30, np.full(4, 0.1), 0.5)
+
     def simulate(
         self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], Documents]:
