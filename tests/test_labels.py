@@ -105,6 +105,17 @@ def test_marks_find_what_was_planted():
     assert found[12:] == [["junk"], ["copy of #103"], ["dust", "copy of #105"]]
 
 
+def test_a_topic_of_what_all_documents_have_is_common():
+    """Three even shares or more, and a fifth of all."""
+    topics = np.random.default_rng(1).dirichlet(np.full(300, 0.05), 30)
+    sizes = np.full(30, 0.7 / 29)
+    sizes[4] = 0.3
+    assert marks(topics, sizes)[4] == ["common"]
+    sizes[4] = 0.1
+    assert marks(topics, sizes)[4] == []
+    assert marks(topics[:4], np.array([0.7, 0.1, 0.1, 0.1])) == [[]] * 4  # of four, one may well be large
+
+
 def test_a_large_topic_is_not_junk_for_making_up_most_of_the_data():
     topics, _ = _topics()
     assert "junk" not in marks(topics, np.array([0.98, 0.01, 0.01]))[0]

@@ -1,6 +1,7 @@
 """Finding documents, against what one works out by hand, and trends."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,10 @@ def test_trends_are_means_by_period_and_group():
     np.testing.assert_allclose(over.shares, [[0.45, 0.05, 0.5], [0, 0, 0], [0.2, 0.8, 0.0]])
     np.testing.assert_allclose(over.overall, (SHARES[0] + SHARES[1] + SHARES[3]) / 3)
     assert over.most(1) == 2
+    stray = replace(
+        over, counts=np.array([200, 1, 50]), shares=np.array([[0.1], [0.9], [0.4]]), overall=np.array([0.2])
+    )
+    assert stray.most(0) == 2  # a single document is no proof
     by = Trends.by_group(SHARES, ["b", "a", "b", None])
     assert (by.kind, by.names, by.counts.tolist(), by.unknown) == ("group", ("b", "a"), [2, 1], 1)
     np.testing.assert_allclose(by.shares, [[0.55, 0.4, 0.05], [0.2, 0.8, 0.0]])

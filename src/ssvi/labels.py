@@ -21,6 +21,8 @@ JUNK = 1.0 / 3.0
 """Below this part of the usual divergence from all others, the median, a component says nothing of its own."""
 DUST = 0.05
 """Below this part of an even share a component has next to nothing."""
+COMMON = (3.0, 0.2)
+"""So many even shares, and such a part of all the data, have a topic of what documents have in common."""
 
 _WORDS = 3  # of a label
 _CANDIDATES = 12  # among which a label finds words that do not repeat each other
@@ -147,10 +149,10 @@ def without_repeats(words: Iterable[str]) -> Iterator[str]:
 
 
 def marks(topics: Array, weights: Array, numbers: Sequence[int] | None = None) -> list[list[str]]:
-    """Return what is to be said against each component: `junk`, `dust`, `copy of #n`; nothing against most.
+    """Return what is to be said against each component: `junk`, `dust`, `common`, `copy of #n`; nothing against most.
 
-    `junk` is much closer to all others taken together than is usual, `dust` has next to no share of the data, and a
-    copy has a cosine above 0.9 with a larger component.
+    `junk` is much closer to all others taken together than is usual, `dust` has next to no share of the data, `common`
+    several times an even one and a large part of it all, and a copy has a cosine above 0.9 with a larger component.
 
     Parameters
     ----------
@@ -171,9 +173,11 @@ def marks(topics: Array, weights: Array, numbers: Sequence[int] | None = None) -
     originals, apart = copies(topics, weights), divergence_from_others(topics, weights)
     junk = apart < JUNK * np.median(apart)
     dust = np.asarray(weights) < DUST * np.sum(weights) / len(topics)
+    common = np.asarray(weights) > max(COMMON[0] / len(topics), COMMON[1]) * np.sum(weights)
     result: list[list[str]] = []
     for k, original in enumerate(originals):
-        own = [name for name, holds in (("dust", dust[k]), ("junk", junk[k] and not dust[k])) if holds]
+        held = {"dust": dust[k], "junk": junk[k] and not dust[k], "common": common[k]}
+        own = [name for name, holds in held.items() if holds]
         result.append(own if original is None else [*own, f"copy of #{called[original]}"])
     return result
 

@@ -21,6 +21,7 @@ Rows = npt.NDArray[np.int64]
 
 _SATURATION = 1.2  # k1 of BM25: how soon a word that is said again adds little
 _LENGTH = 0.75  # b of BM25: how much long documents are held back
+_PRIOR_DOCUMENTS = 10.0  # that each place is taken to have besides its own
 _SAME = 9  # digits of a likeness that are not noise
 
 
@@ -183,8 +184,13 @@ class Trends:
         return cls(kind, where.names, where.counts(), where.means(shares), overall, int((~known).sum()))
 
     def most(self, component: int) -> int:
-        """Return the place that has most of a component."""
-        return int(np.argmax(self.shares[:, component]))
+        """Return the place that has most of a component, where a handful of documents is no proof.
+
+        Shares are taken as if each place had ten more documents, which are like all of them.
+        """
+        counts = np.asarray(self.counts, dtype=float)
+        sums = counts * np.nan_to_num(self.shares[:, component]) + _PRIOR_DOCUMENTS * self.overall[component]
+        return int(np.argmax(sums / (counts + _PRIOR_DOCUMENTS)))
 
 
 def _best(values: Array, n: int) -> Found:

@@ -59,7 +59,8 @@ def test_documents_of_a_topic_are_counted_from_one(files, tmp_path):
 
 
 def test_documents_like_one_by_number_and_by_id(files):
-    by_number, by_id = (_asked(files, "--like", name, "-n", 29) for name in ("3", "n2"))
+    by_number, by_id, by_title = (_asked(files, "--like", name, "-n", 29) for name in ("3", "n2", "story\t2"))
+    assert by_title == by_number
     assert by_number == by_id
     assert {THEMES[line["document"] - 1] for line in by_number} == {2}
     assert 3 not in {line["document"] for line in by_number}
@@ -113,7 +114,10 @@ def test_a_course_has_a_sign_for_each_time():
         ([], "say which documents"),
         (["--like", "3", "--search", "law"], "--like and --search are questions of their own"),
         (["--topic", "9"], "there is no topic 9 in use"),
-        (["--like", "91"], "there is no document 91: --like names one of 1 to 90 by its number or by its id"),
+        (
+            ["--like", "91"],
+            "there is no document 91: --like names one of 1 to 90 by its number or by its id or its title",
+        ),
         (["--like", "0"], "there is no document 0"),
         (["--search", "xylophone"], "the model has none of the words of 'xylophone'."),
         (["--search", "musicaa"], "'musicaa'; it has 'musica'"),

@@ -46,9 +46,17 @@ def test_noise_is_seldom_taken_for_a_climb():
     assert trend([], 3) is None
 
 
-def test_what_as_many_passes_would_gain_is_the_slope_times_them():
-    facts = trend([-10.0 + 0.1 * i for i in range(10)], 10)
-    assert facts["gain_of_as_many_passes"] == pytest.approx(1.0)
+def test_what_as_many_passes_would_gain_is_found_on_a_curve_that_flattens():
+    scores = [-8.0 - 1.0 / t for t in range(1, 11)]
+    facts = trend(scores, 10)
+    assert facts["gain_of_as_many_passes"] == pytest.approx(1 / 10 - 1 / 20)
+    assert trend(scores, 10, converged=True)["direction"] == "settled"  # as the fit itself has found
+
+
+def test_a_score_that_falls_is_not_called_converged_in_the_same_breath():
+    facts = {"converged": True, "trend": trend([-9.0, -8.0, -8.1, -8.2, -8.3, -8.4, -8.5, -8.6], 8, converged=True)}
+    assert summary._convergence(facts, None) == ""
+    assert "falling since its best, -8.0000: --early-stopping keeps that" in summary.score_line(facts["trend"])
 
 
 def test_cleaning_in_words():
@@ -62,6 +70,16 @@ def test_cleaning_in_words():
         "1 phrases made one", "runs of up to 2 words",
     ]  # fmt: skip
     assert "0 phrases made one" in cleaning(TextOptions(phrases=PhraseRule()))
+
+
+def test_many_numbers_among_words_are_noted(tmp_path):
+    texts = tmp_path / "a.txt"
+    lines = ["on 03 04 1999 cats sleep beside dogs at night", "a house with roofs and doors may fall soon, alas"]
+    texts.write_text("\n".join(lines[row % 2] for row in range(40)))
+    said = run("fit", "lda", texts, "-k", 2, "-o", tmp_path / "m.ssvi", "--passes", 2, "--jobs", 1).stderr
+    assert "note: 23% of the words are numbers, which make topics of their own: --no-numbers." in said
+    said = run("fit", "lda", texts, "-k", 2, "-o", tmp_path / "m.ssvi", "--passes", 2, "--no-numbers").stderr
+    assert "numbers" not in said
 
 
 def test_next_commands_can_be_typed(tmp_path):

@@ -1,5 +1,7 @@
 """Which number is advised, on scores made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,7 +56,19 @@ def test_ends_of_what_was_tried_are_named():
     falling = Choice.of([_option(10, 1.0), _option(20, 0.0)])
     assert falling.advised.n_components == 10
     assert "fewer may do" in falling.advice()
-    assert "No other number was tried" in Choice.of([_option(10, 0.0)]).advice()
+    assert Choice.of([_option(10, 0.0)], "topic").advice() == (
+        "Only 10 topics were tried: give several numbers to choose from."
+    )
+
+
+def test_a_smaller_number_that_is_nicer_to_read_is_named():
+    few, many = replace(_option(10, 0.0), coherence=0.083, stability=0.70), replace(_option(40, 1.0), coherence=0.045)
+    advice = Choice.of([few, replace(many, stability=0.47)], "topic").advice()
+    assert advice.startswith("Take 40 topics: the best held-out score")
+    assert "To read, 10 may serve better" in advice
+    assert "(coherence 0.08 against 0.04), and two fits agree more (stability 0.70 against 0.47)" in advice
+    assert "To read" not in Choice.of([few, replace(many, stability=0.65)], "topic").advice()
+    assert "To read" not in Choice.of([few, many], "topic").advice()  # of which one seed says nothing
 
 
 def test_nothing_to_choose_from():

@@ -173,15 +173,22 @@ def _check_topic(number: int, parts: Components, model: Path) -> None:
 
 
 def _row(text: str, corpus: Any) -> int:
-    """Return the row of a document that is named by its number, counted from 1, or by its id."""
-    n, ids = len(corpus.documents), corpus.info.ids or ()
+    """Return the row of a document that is named by its number, counted from 1, by its id, or by its title."""
+    n, ids, titles = len(corpus.documents), corpus.info.ids or (), corpus.info.titles or ()
+    alike = [row for row, title in enumerate(titles) if title.strip().lower() == text.strip().lower()]
     if text.isdecimal() and 1 <= int(text) <= n:
         row = int(text) - 1
     elif text in ids:
         row = ids.index(text)
+    elif len(alike) == 1:
+        row = alike[0]
+    elif alike:
+        numbers = ", ".join(str(row + 1) for row in alike[:5])
+        raise ValueError(f"{len(alike)} documents have the title {text!r}: name one by its number ({numbers}, ...).")
     else:
-        has_ids = " or by its id" if ids else ""
-        raise ValueError(f"there is no document {text}: --like names one of 1 to {n:,} by its number{has_ids}.")
+        known = [word for word, has in (("its id", ids), ("its title", titles)) if has]
+        others = f" or by {' or '.join(known)}" if known else "; --id-column or --title-column give them names"
+        raise ValueError(f"there is no document {text}: --like names one of 1 to {n:,} by its number{others}.")
     if not corpus.documents.lengths()[row]:
         raise ValueError(f"document {row + 1} has no words of the model, so nothing can be said to be like it.")
     return row

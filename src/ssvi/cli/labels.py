@@ -33,7 +33,8 @@ def topics(
 ) -> None:
     """Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and marks.
 
-    Marks are `junk` (like all others together), `dust` (next to no share) and `copy of #n`.
+    Marks are `junk` (like all others together), `dust` (next to no share), `common` (a large share of nearly
+    everything) and `copy of #n`.
 
     Example: ssvi topics topics.ssvi --words 12
     """

@@ -12,7 +12,7 @@ import numpy as np
 from ssvi.batches import Sequences
 from ssvi.cli.reading import Reading, say_notes
 from ssvi.cli.states import about_states, states_in_lines
-from ssvi.cli.summary import score_line, trend
+from ssvi.cli.summary import score_line, trend_of
 from ssvi.data.readers.sequences import SequenceData, read_sequences
 from ssvi.estimators.sequences import SequenceEstimator, check_lengths
 from ssvi.files.models import column_names
@@ -102,7 +102,7 @@ def summarize(
         "held_out_score": score,
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
-        "trend": trend([value for _, value in getattr(estimator, "scores_", [])], estimator.n_iter_),
+        "trend": trend_of(estimator),
         "states": about_states(estimator, Shown.first(data.values, data.lengths, None, None).values),
         "next": _next_steps(output, reading),
     }

@@ -28,6 +28,7 @@ _MOST_NAMED = 5  # topics in a line
 _MANY_EMPTY = 0.05  # of the documents are worth a note
 _SAMPLED = 50_000  # documents of a corpus on disk that coherence goes by
 _FEW_DOCUMENTS = 5  # for a topic
+_MANY_NUMBERS = 0.03  # of all words
 
 
 def notes_before(estimator: Any, corpus: Corpus) -> list[str]:
@@ -37,6 +38,9 @@ def notes_before(estimator: Any, corpus: Corpus) -> list[str]:
     if empty > _MANY_EMPTY * n:
         why = ": see --min-df, --max-df and --stop-words" if corpus.text is not None else ""
         notes.append(f"{empty:,} of {n:,} documents ({_percent(empty, n)}) have no words left{why}.")
+    numbers = _share_of_numbers(corpus)
+    if numbers > _MANY_NUMBERS:
+        notes.append(f"{100 * numbers:.0f}% of the words are numbers, which make topics of their own: --no-numbers.")
     components = getattr(estimator, "n_components", 0)
     if getattr(estimator, "columns_are_words", False) and n < _FEW_DOCUMENTS * components:
         fewer = max(2, n // _FEW_DOCUMENTS)
@@ -45,6 +49,17 @@ def notes_before(estimator: Any, corpus: Corpus) -> list[str]:
             f"--topics {fewer} is the most to try."
         )
     return notes
+
+
+def _share_of_numbers(corpus: Corpus) -> float:
+    """Return which part of all words of a text are numbers; 0 for a corpus on disk, and where they were wanted."""
+    documents: Any = corpus.documents
+    if corpus.text is None or not corpus.text.numbers or corpus.vocabulary is None or isinstance(documents, Source):
+        return 0.0
+    are_numbers = np.array([word.isdecimal() for word in corpus.vocabulary], dtype=bool)
+    if not are_numbers.any():
+        return 0.0
+    return float(documents.counts[are_numbers[documents.words]].sum() / max(documents.counts.sum(), 1))
 
 
 def count_empty(corpus: Corpus) -> int:
@@ -69,7 +84,7 @@ def summarize(
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
         "read": _read(corpus),
-        "trend": trend([value for _, value in getattr(estimator, "scores_", [])], estimator.n_iter_),
+        "trend": trend_of(estimator),
         "quality": quality(estimator, corpus),
         "notes": notes_before(estimator, corpus),
         "next": list(next_steps),
@@ -110,27 +125,37 @@ def cleaning(text: TextOptions) -> list[str]:
     return [what for what, holds in done.items() if holds]
 
 
-def trend(scores: Sequence[float], passes: int) -> dict[str, Any] | None:
+def trend_of(estimator: Any) -> dict[str, Any] | None:
+    """Return how the held-out scores of a fit moved."""
+    scores = [value for _, value in getattr(estimator, "scores_", [])]
+    return trend(scores, estimator.n_iter_, bool(estimator.converged_))
+
+
+def trend(scores: Sequence[float], passes: int, converged: bool = False) -> dict[str, Any] | None:
     """Return how held-out scores moved, and whether they still do.
 
-    A line through the later half of them has a slope; where it is two standard errors above 0, and as many passes again
-    would add a fiftieth of what the fit has gained, the score still climbs.
+    The later half of them is taken for a - b / t after t passes, which fits flatten like: as many passes again would
+    add b / 2t. Where b is two standard errors from 0, and that is a fiftieth of what the fit has gained, the score
+    still climbs, or falls; a fit that has `converged` does not climb.
     """
     if not scores:
         return None
     facts: dict[str, Any] = {"first": scores[0], "last": scores[-1], "passes": passes, "direction": "unknown"}
-    later = np.array(scores[len(scores) // 2 :])
-    if len(scores) < _FEWEST_SCORES or len(later) < 3:
+    count, later = len(scores), np.array(scores[len(scores) // 2 :])
+    if count < _FEWEST_SCORES or len(later) < 3:
         return facts
-    places = np.arange(len(later)) - (len(later) - 1) / 2
+    places = -1.0 / np.arange(count - len(later) + 1, count + 1)
+    places -= places.mean()
     slope = float(places @ later / (places @ places))
     rest = later - later.mean() - slope * places
     error = math.sqrt(float(rest @ rest) / (len(later) - 2) / float(places @ places))
-    gain = slope * len(scores)
+    gain = slope / (2 * count)
     worth = abs(gain) > _WORTH_IT * max(max(scores) - scores[0], 1e-300)
     sure = abs(slope) > _SURE * error
-    facts["direction"] = ("climbing" if slope > 0 else "falling") if sure and worth else "settled"
+    moves = sure and worth and not (converged and slope > 0)
+    facts["direction"] = ("climbing" if slope > 0 else "falling") if moves else "settled"
     facts["gain_of_as_many_passes"] = gain if facts["direction"] == "climbing" else None
+    facts["best"] = max(scores)
     return facts
 
 
@@ -189,12 +214,13 @@ def score_line(moved: dict[str, Any] | None, rows: str = "documents") -> str:
         return f"no {rows} were set aside to score by"
     line = f"from {moved['first']:.4f} to {moved['last']:.4f}"
     more, gain = 2 * moved["passes"], moved.get("gain_of_as_many_passes") or 0.0
+    best = moved.get("best", moved["last"])
     return (
         line
         + {
-            "climbing": f", and still climbing: try --passes {more}, which may gain up to {gain:.2g}, or --passes auto",
+            "climbing": f", and still climbing: try --passes {more}, which may gain about {gain:.2g}, or --passes auto",
             "settled": ", and settled: more passes would change little",
-            "falling": ", and falling: --early-stopping keeps the best",
+            "falling": f", and falling since its best, {best:.4f}: --early-stopping keeps that",
             "unknown": "; too few passes to tell whether it is still climbing",
         }[moved["direction"]]
     )
@@ -202,7 +228,7 @@ def score_line(moved: dict[str, Any] | None, rows: str = "documents") -> str:
 
 def _convergence(facts: dict[str, Any], estimator: Any) -> str:
     """Say whether the fit has converged, unless the score says what to do already."""
-    if facts["trend"] is not None and facts["trend"]["direction"] == "climbing":
+    if facts["trend"] is not None and facts["trend"]["direction"] in ("climbing", "falling"):
         return ""
     if facts["converged"]:
         return "; the fit has converged"

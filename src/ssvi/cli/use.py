@@ -125,7 +125,8 @@ def _write_path(file: Any, lengths: Any, columns: list[str], table: Any) -> None
 def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     """Read documents over the columns of a model."""
     corpus = reading.over(estimator).read(quiet=quiet)
-    say_notes(corpus.notes, quiet=quiet)
+    # How text is cleaned was decided by the fit.
+    say_notes([note for note in corpus.notes if "`strip_html`" not in note], quiet=quiet)
     if corpus.text is not None and vocabulary_of(estimator) is None:
         raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
     wanted, found = estimator.n_features_in_, corpus.documents.n_words

@@ -9,6 +9,8 @@ import numpy as np
 
 from ssvi.evaluation.held_out import HeldOut
 
+_CLEARLY, _MORE_STABLE = 1.2, 0.1  # times the coherence, and more stability, that make a number nicer to read
+
 
 @dataclass(frozen=True)
 class Option:
@@ -107,6 +109,8 @@ class Choice:
     def advice(self) -> str:
         """Return which number to take, and why, in a sentence or two."""
         best, advised = self.best, self.advised
+        if len(self.options) == 1:
+            return f"Only {best.n_components:,} {self.noun}s were tried: give several numbers to choose from."
         take = f"Take {advised.n_components:,} {self.noun}s: "
         if advised is best:
             what = f"the best held-out score ({best.score:.4f}), and no fewer come within a standard error of it."
@@ -116,12 +120,31 @@ class Choice:
                 f"the fewest whose held-out score is within one standard error of the best, that of "
                 f"{best.n_components:,} ({gap:.4f} below it, give or take {error:.4f})."
             )
-        return take + what + self._beyond()
+        return take + what + self._beyond() + self._for_reading()
+
+    def _for_reading(self) -> str:
+        """Return which smaller number may be nicer to read: its words belong together, and fits agree on it."""
+        advised = self.advised
+        if advised.coherence is None or advised.stability is None:
+            return ""
+        nicer = [
+            option
+            for option in self.options
+            if option.n_components < advised.n_components
+            and (option.coherence or 0.0) > _CLEARLY * max(advised.coherence, 0.0)
+            and (option.stability or 0.0) > advised.stability + _MORE_STABLE
+        ]
+        if not nicer:
+            return ""
+        other = nicer[-1]
+        return (
+            f" To read, {other.n_components:,} may serve better: the words of a {self.noun} occur together more often "
+            f"(coherence {other.coherence:.2f} against {advised.coherence:.2f}), and two fits agree more "
+            f"(stability {other.stability:.2f} against {advised.stability:.2f})."
+        )
 
     def _beyond(self) -> str:
         """Return what else to try, where the answer is at an end of what was tried."""
-        if len(self.options) == 1:
-            return " No other number was tried: give several."
         if self.advised is self.options[-1]:
             more = min(2 * self.advised.n_components, self.most or 2 * self.advised.n_components)
             if more <= self.advised.n_components:

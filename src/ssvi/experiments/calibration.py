@@ -116,9 +116,9 @@ class CalibrationBench:
         plain: GlobalStep = lookup("ssvi.global_steps", GlobalStep, global_name, "global step")()
         step = plain.for_whole_data(self.setting.iterations)
         local_step: Any = lookup(f"ssvi.local_steps.{model.name}", LocalStep, local_name, "local step")()
-        if "sweeps" in {field.name for field in fields(local_step)}:
-            changes: dict[str, Any] = {"sweeps": self.setting.sweeps, "kept": max(1, self.setting.sweeps * 4 // 5)}
-            local_step = replace(local_step, **changes)
+        thorough = {"sweeps": self.setting.sweeps, "kept": max(1, self.setting.sweeps * 4 // 5)}
+        known = {field.name for field in fields(local_step)}
+        local_step = replace(local_step, **{name: value for name, value in thorough.items() if name in known})
         schedule: Schedule = whole_step_schedule(self.setting.iterations) if step.stochastic else ConstantSchedule()
         return Problem(model, local_step, step, schedule, self.setting.rows, ramp=False, backend=self.backend)
 

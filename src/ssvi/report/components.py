@@ -139,10 +139,12 @@ class Components:
     def marks(self) -> list[list[str]]:
         """Return what is to be said against each component, as `ssvi.labels.marks` has it.
 
-        Means are not all there is to say of a cluster, so that clusters of like means are no copies.
+        Means are not all there is to say of a cluster, so that clusters of like means are no copies. Only a topic can
+        be in all documents: a large cluster is nothing to say anything against.
         """
         found = labels.marks(self.rows, self.shares, self.numbers.tolist())
-        return [[mark for mark in own if mark == "dust" or not self.are_means] for own in found]
+        wrong = set() if self.noun == "topic" else {"common"}
+        return [[mark for mark in own if mark == "dust" or not (self.are_means or mark in wrong)] for own in found]
 
     def candidates(self, k: int) -> npt.NDArray[np.int64]:
         """Return the columns that are among a component's first ones for some weight of probability against lift."""

@@ -67,6 +67,9 @@ def test_usual_names_are_found_and_others_have_none(tmp_path):
     corpus = read_corpus(write(tmp_path / "a.csv", "Title,year,name,group,text\nT,1999,n,g,cat\n"))
     assert corpus.info == DocumentInfo(("n",), ("T",), ("1999",), ("g",))
     assert read_corpus(write(tmp_path / "b.csv", "size,text\n1,cat\n")).info == DocumentInfo()
+    for name in ("publish_date", "dateCreated", "Date of Issue", "published-at", "timestamp"):
+        corpus = read_corpus(write(tmp_path / "c.csv", f"updates,{name},text\nx,1999-02-01,cat\n"))
+        assert corpus.info.dates == ("1999-02-01",), name
     assert DocumentInfo().called(4) == "document 5"
 
 

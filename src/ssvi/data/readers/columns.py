@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ TEXT_COLUMNS = ("text", "body", "abstract", "content", "document")
 _USUAL = {
     "id": ("id", "name"),
     "title": ("title", "headline"),
-    "date": ("date", "published", "year"),
+    "date": ("date", "published", "year", "timestamp", "created"),
     "group": ("group",),
 }
 _MOST_NAMES, _LONGEST_NAME = 10, 40  # of columns in a message
@@ -50,16 +51,25 @@ class Columns:
         """Return what each of a file's columns is for."""
         text = choose_column(path, columns, self.text)
         others = {}
-        for field, usual in _USUAL.items():
+        for field in _USUAL:
             wanted = getattr(self, field)
             if wanted is not None:
                 others[field] = _one_of(path, columns, wanted, f"{field}_column")
             else:
-                own = {name.strip().lower(): name for name in reversed(columns) if name != text}
-                found = next((own[name] for name in usual if name in own), None)
+                found = _usual(field, [name for name in columns if name != text])
                 if found is not None:
                     others[field] = found
         return Chosen(text, others)
+
+
+def _usual(field: str, columns: Sequence[str]) -> str | None:
+    """Return the column that sounds like a field: by its whole name, or for dates by a part of it (publish_date)."""
+    own = {name.strip().lower(): name for name in reversed(columns)}
+    whole = [own[name] for name in _USUAL[field] if name in own]
+    if whole or field != "date":
+        return whole[0] if whole else None
+    parts = {name: set(re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())) for name in columns}
+    return next((name for name in columns if parts[name] & set(_USUAL[field])), None)
 
 
 @dataclass(frozen=True)

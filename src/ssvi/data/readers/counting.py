@@ -188,7 +188,7 @@ def no_words(error: ValueError, text: TextOptions, documents: int | None = None)
         return "it is a single document, and many are needed: put each on a line, or into a file, of its own"
     if "max_df corresponds" in str(error) or "no terms remain" in str(error):
         return (
-            f"no word is in at least {text.min_df} and at most {text.max_df} of its documents (min_df and max_df; "
+            f"no word is in at least {text.min_df} and at most {text.max_df} of its documents (`min_df` and `max_df`; "
             "below 1 a share of them): lower the one or raise the other"
         )
     if "empty vocabulary" in str(error):

@@ -17,7 +17,7 @@ from ssvi.data.readers.lines import Source
 from ssvi.data.readers.options import TextOptions
 from ssvi.data.readers.sources import files_below, in_words, shared_progress, sizes
 from ssvi.data.readers.tables import table_texts
-from ssvi.data.readers.words import strip_html
+from ssvi.data.readers.words import looks_like_html, strip_html
 
 _MOST_ZEROS = 100  # one character in so many may be a zero byte in a file of text: they part words
 _REPORT = 1 << 20  # bytes of a folder's files between two calls of progress
@@ -179,5 +179,6 @@ def read_beginnings(
     own = [TextSource(path, format) for path, format in sources]
     for row, document in enumerate(itertools.islice(_chained(own, columns, encoding, None), last + 1)):
         if row in wanted:
-            found[row] = strip_html(document) if without_html else document[: 4 * length]
+            marked = without_html or looks_like_html([document])
+            found[row] = strip_html(document) if marked else document[: 4 * length]
     return {row: " ".join(document.split())[:length] for row, document in found.items()}

@@ -3,10 +3,12 @@
 const markWords = {
   junk: "close to everything",
   dust: "next to nothing",
+  common: "in everything",
 };
 const markReasons = {
   junk: "Much closer to all others taken together than is usual here: it says little of its own.",
   dust: "Holds less than a twentieth of an even share of the data.",
+  common: "Three even shares or more, and a large part of the data: what most documents have in common.",
 };
 
 function markText(mark) {
