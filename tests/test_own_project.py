@@ -53,7 +53,7 @@ def _fit(model, folder):
 
 @pytest.fixture(scope="module")
 def model(project):
-    """A fit that was killed on its way and gone on with."""
+    """A fit that was killed on its way and resumed."""
     folder = project / "checkpoints"
     command = [sys.executable, "-m", "ssvi", *map(str, _fit("model.ssvi", folder))]
     process = subprocess.Popen(command, env=_environment(project), cwd=project)

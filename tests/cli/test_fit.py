@@ -16,7 +16,7 @@ def test_from_texts_to_topics(texts, tmp_path):
     model = tmp_path / "model.ssvi"
     result = run("fit", "lda", texts, "--topics", 3, "--output", model, "--jobs", 1, "--seed", 1)
     assert result.exit_code == 0
-    assert "lda, 3 components, fitted to 285 x 24" in result.stdout
+    assert "lda, 3 topics, fitted to 285 x 24" in result.stdout
     assert "held-out score -" in result.stdout
     found = json.loads(run("topics", model, "--words", 8, "--json").stdout)
     assert sorted(sorted(topic["words"]) for topic in found) == sorted([sorted(WORDS[i : i + 8]) for i in (0, 8, 16)])
@@ -127,7 +127,7 @@ def test_components_in_use_are_told(tmp_path):
     model = tmp_path / "m.ssvi"
     result = run("fit", "bernoulli_mixture", tmp_path / "rows.npz", "-k", 6, "--passes", 50, "--jobs", 1, "-o", model,
                   "--held-out", 0)  # fmt: skip
-    assert "bernoulli_mixture, 2 of 6 components, fitted to 60 x 16" in result.stdout
+    assert "bernoulli_mixture, 2 of 6 clusters, fitted to 60 x 16" in result.stdout
     about = json.loads(run("info", model, "--json").stdout)
     assert (about["components"], about["in_use"], about["documents"]) == (6, 2, 60)
 

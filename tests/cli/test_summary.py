@@ -101,7 +101,7 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
     command = ["fit", "lda", texts, "--topics", 3, "-o", model, "--jobs", 1, "--passes", 5, "--no-numbers"]
     result = run(*command)
     first, read, text, score, topics, following = result.stdout.splitlines()
-    assert first.startswith(f"{model}: lda, 3 components, fitted to 289 x 24")
+    assert first.startswith(f"{model}: lda, 3 topics, fitted to 289 x 24")
     assert read == (
         "  read: 304 documents, 2 of them (0.7%) without any words left; 24 of 25 words kept: "
         "1 in too few documents (--min-df)"

@@ -33,7 +33,7 @@ def later(tmp_path):
 def test_a_model_goes_on_with_the_words_that_it_knows(model, later, tmp_path):
     output = tmp_path / "next.ssvi"
     result = run("update", model, later, "-o", output, "--jobs", 1, "--batch-size", 50)
-    assert result.stdout.startswith(f"{output}: lda, 3 components, gone on with 100 documents, scored -")
+    assert result.stdout.startswith(f"{output}: lda, 3 topics, continued with 100 documents, scored -")
     assert "24 columns, 0 of them new" in result.stdout
     before, after = ssvi.load(model), ssvi.load(output)
     assert after.n_batch_iter_ == before.n_batch_iter_ + 2

@@ -251,6 +251,8 @@ def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
         marked = [*marked[:_MOST_NAMED], f"{len(marked) - _MOST_NAMED} more like these"]
     if marked:
         parts.append(", ".join(marked))
+    if any("common" in own for own in found["marks"].values()):
+        parts.append("words that nearly all documents have make a common one: --stop-words english,FILE leaves them out")
     return "; ".join(parts)
 
 

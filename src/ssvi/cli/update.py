@@ -76,7 +76,7 @@ def update(
     elif not quiet:
         scored = "" if before is None else f", scored {before:.4f} before"
         typer.echo(
-            f"{output}: {estimator.name}{count_in_words(estimator)}, gone on with {rows:,} documents{scored}; "
+            f"{output}: {estimator.name}{count_in_words(estimator)}, continued with {rows:,} documents{scored}; "
             f"{estimator.n_features_in_:,} columns, {facts['new_columns']:,} of them new"
         )
 

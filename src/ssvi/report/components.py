@@ -192,7 +192,8 @@ def count_in_words(estimator: Any) -> str:
     every, used = component_counts(estimator).values()
     if every is None:
         return ""
-    return f", {used} components" if used == every else f", {used} of {every} components"
+    several = estimator.nouns[0].lower() if hasattr(estimator, "nouns") else "components"
+    return f", {used} {several}" if used == every else f", {used} of {every} {several}"
 
 
 def _given_labels(estimator: Any, order: npt.NDArray[np.int64]) -> tuple[str, ...]:

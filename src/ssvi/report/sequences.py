@@ -206,7 +206,7 @@ def states_in_words(estimator: Any) -> str:
     if hasattr(estimator, "n_states"):
         return f", {estimator.n_components} chains of {estimator.n_states} states"
     if hasattr(estimator, "summarize_components"):
-        return count_in_words(estimator).replace("components", "states")
+        return count_in_words(estimator)
     return f", {estimator.n_components} state{'s'[: estimator.n_components > 1]}"
 
 
