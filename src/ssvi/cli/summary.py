@@ -252,7 +252,7 @@ def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
     if marked:
         parts.append(", ".join(marked))
     if any("common" in own for own in found["marks"].values()):
-        parts.append("words that nearly all documents have make a common one: --stop-words english,FILE leaves them out")
+        parts.append("words that nearly all documents have make a common one: --stop-words english,FILE drops them")
     return "; ".join(parts)
 
 
