@@ -155,14 +155,18 @@ class Overview:
 
 def facts_of(estimator: Any) -> dict[str, Any]:
     """Return what `ssvi info` says of a fitted estimator, as plain values."""
+    from ssvi.evaluation.trend import trend_of
     from ssvi.report.components import component_counts
 
+    moved = trend_of(estimator)
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != "callbacks"}
     return {
         **_size(estimator),
         "columns": int(estimator.n_features_in_),
         **component_counts(estimator),
         "held_out_score": plain(estimator.scores_[-1][1]) if getattr(estimator, "scores_", []) else None,
+        "score_is": None if moved is None else moved["direction"],
+        "converged": plain(estimator.converged_),
         "seed": estimator.random_state_,
         "steps": estimator.n_batch_iter_,
         "seconds": round(sum(step.seconds for step in estimator.history_), 3),

@@ -8,49 +8,11 @@ from tests.cli.helpers import run
 
 from ssvi.cli import summary
 from ssvi.cli.reading import Reading
-from ssvi.cli.summary import cleaning, next_steps, trend
+from ssvi.cli.summary import cleaning, next_steps
 from ssvi.data.readers import PhraseRule, TextOptions
 from ssvi.data.readers.phrases import FoundPhrases
 from ssvi.evaluation.coherence import topic_diversity
-
-
-def _curve(n, rate, noise=0.0, seed=0):
-    return (-8 - 2 * np.exp(-rate * np.arange(n)) + noise * np.random.default_rng(seed).normal(size=n)).tolist()
-
-
-@pytest.mark.parametrize(
-    ("scores", "direction"),
-    [
-        (_curve(10, 0.1), "climbing"),
-        (_curve(10, 0.1, 0.001), "climbing"),
-        (_curve(10, 5.0), "settled"),  # all was gained at once
-        (_curve(40, 1.0, 0.001), "settled"),
-        ([-9.0, -8.0, -8.1, -8.2, -8.3, -8.4, -8.5, -8.6], "falling"),
-        ([-8.0] * 10, "settled"),
-        ([-9.0, -8.0, -7.5], "unknown"),
-        ([-9.0], "unknown"),
-    ],
-)
-def test_where_a_score_goes(scores, direction):
-    assert trend(scores, 10)["direction"] == direction
-
-
-def test_noise_is_seldom_taken_for_a_climb():
-    """The slope of noise is over two standard errors, by Student's t with 18 degrees, 3% of the time on either side.
-
-    500 curves: 15 expected, 33 or more with chance below 1e-4. Being worth it asks for more still.
-    """
-    rng = np.random.default_rng(0)
-    found = [trend(np.r_[-9.0, -8.0 + 0.01 * rng.normal(size=39)].tolist(), 40)["direction"] for _ in range(500)]
-    assert found.count("climbing") < 33
-    assert trend([], 3) is None
-
-
-def test_what_as_many_passes_would_gain_is_found_on_a_curve_that_flattens():
-    scores = [-8.0 - 1.0 / t for t in range(1, 11)]
-    facts = trend(scores, 10)
-    assert facts["gain_of_as_many_passes"] == pytest.approx(1 / 10 - 1 / 20)
-    assert trend(scores, 10, converged=True)["direction"] == "settled"  # as the fit itself has found
+from ssvi.evaluation.trend import trend
 
 
 def test_a_score_that_falls_is_not_called_converged_in_the_same_breath():

@@ -12,9 +12,10 @@ import numpy as np
 from ssvi.batches import Sequences
 from ssvi.cli.reading import Reading, say_notes
 from ssvi.cli.states import about_states, states_in_lines
-from ssvi.cli.summary import score_line, trend_of
+from ssvi.cli.summary import score_line
 from ssvi.data.readers.sequences import SequenceData, read_sequences
 from ssvi.estimators.sequences import SequenceEstimator, check_lengths
+from ssvi.evaluation.trend import trend_of
 from ssvi.files.models import column_names
 from ssvi.report.components import component_counts
 from ssvi.report.sequences import states_in_words

@@ -12,6 +12,7 @@ import numpy as np
 
 from ssvi.batches.sources import Source
 from ssvi.evaluation.coherence import mean_npmi, top_words, topic_diversity
+from ssvi.evaluation.trend import trend_of
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import Components, component_counts, count_in_words
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from ssvi.data.readers.options import TextOptions
 
 _TOP = 10  # words of a topic that coherence and diversity go by
-_FEWEST_SCORES = 4  # that a trend can be seen in
-_SURE = 2.0  # standard errors
-_WORTH_IT = 0.02  # of what a fit has gained: less to come is nothing to wait for
 _MOST_NAMED = 5  # topics in a line
 _MANY_EMPTY = 0.05  # of the documents are worth a note
 _SAMPLED = 50_000  # documents of a corpus on disk that coherence goes by
@@ -123,40 +121,6 @@ def cleaning(text: TextOptions) -> list[str]:
         f"runs of up to {text.ngram_range[1]} words": text.ngram_range[1] > 1,
     }
     return [what for what, holds in done.items() if holds]
-
-
-def trend_of(estimator: Any) -> dict[str, Any] | None:
-    """Return how the held-out scores of a fit moved."""
-    scores = [value for _, value in getattr(estimator, "scores_", [])]
-    return trend(scores, estimator.n_iter_, bool(estimator.converged_))
-
-
-def trend(scores: Sequence[float], passes: int, converged: bool = False) -> dict[str, Any] | None:
-    """Return how held-out scores moved, and whether they still do.
-
-    The later half of them is taken for a - b / t after t passes, which fits flatten like: as many passes again would
-    add b / 2t. Where b is two standard errors from 0, and that is a fiftieth of what the fit has gained, the score
-    still climbs, or falls; a fit that has `converged` does not climb.
-    """
-    if not scores:
-        return None
-    facts: dict[str, Any] = {"first": scores[0], "last": scores[-1], "passes": passes, "direction": "unknown"}
-    count, later = len(scores), np.array(scores[len(scores) // 2 :])
-    if count < _FEWEST_SCORES or len(later) < 3:
-        return facts
-    places = -1.0 / np.arange(count - len(later) + 1, count + 1)
-    places -= places.mean()
-    slope = float(places @ later / (places @ places))
-    rest = later - later.mean() - slope * places
-    error = math.sqrt(float(rest @ rest) / (len(later) - 2) / float(places @ places))
-    gain = slope / (2 * count)
-    worth = abs(gain) > _WORTH_IT * max(max(scores) - scores[0], 1e-300)
-    sure = abs(slope) > _SURE * error
-    moves = sure and worth and not (converged and slope > 0)
-    facts["direction"] = ("climbing" if slope > 0 else "falling") if moves else "settled"
-    facts["gain_of_as_many_passes"] = gain if facts["direction"] == "climbing" else None
-    facts["best"] = max(scores)
-    return facts
 
 
 def quality(estimator: Any, corpus: Corpus) -> dict[str, Any] | None:
