@@ -20,6 +20,12 @@ _PLAIN = (
     (r"^No such option: (\S+?)\.?(?: \(Possible options: (.*)\))?\.?$", r"there is no option \1 (\2)"),
     (r"^No such command '(.*?)'", r"there is no command '\1'"),
 )
+_ELSEWHERE = {  # what options are called in other tools
+    **dict.fromkeys(("--iterations", "--iter", "--max-iter", "--n-iter", "--epochs", "--sweeps"), "--passes"),
+    **dict.fromkeys(("--workers", "--threads", "--n-jobs", "--cores"), "--jobs"),
+    **dict.fromkeys(("--random-state", "--random-seed"), "--seed"),
+    **dict.fromkeys(("--num-topics", "--n-components", "--clusters"), "--topics"),
+}
 _CORPUS_COMES_AS = {"ssvi report": "--corpus"}  # commands that have an option where others have an argument
 
 
@@ -34,6 +40,10 @@ def of_options(error: Any) -> str:
     for pattern, plain in _PLAIN:
         sentence = re.sub(pattern, plain, sentence, flags=re.DOTALL)
     sentence = re.sub(r" \(\)$", "", re.sub(r"\(((?:--[\w-]+(?:, )?)+)\)$", r"(did you mean \1?)", sentence))
+    unknown = re.match(r"there is no option (\S+)", sentence)
+    meant = _ELSEWHERE.get(unknown[1]) if unknown else None
+    if unknown and meant in {name for parameter in context.command.params for name in parameter.opts}:
+        sentence = f"{unknown[0]} (did you mean {meant}?)"
     end = "" if sentence.endswith((".", "?")) else "."
     option = _CORPUS_COMES_AS.get(command) if "extra argument" in said else None
     hint = f" Documents are given as {option} FILE." if option else ""
