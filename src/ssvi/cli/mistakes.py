@@ -42,7 +42,7 @@ def of_options(error: Any) -> str:
     sentence = re.sub(r" \(\)$", "", re.sub(r"\(((?:--[\w-]+(?:, )?)+)\)$", r"(did you mean \1?)", sentence))
     unknown = re.match(r"there is no option (\S+)", sentence)
     meant = _ELSEWHERE.get(unknown[1]) if unknown else None
-    if unknown and meant in {name for parameter in context.command.params for name in parameter.opts}:
+    if context and unknown and meant in {name for own in context.command.params for name in own.opts}:
         sentence = f"{unknown[0]} (did you mean {meant}?)"
     end = "" if sentence.endswith((".", "?")) else "."
     option = _CORPUS_COMES_AS.get(command) if "extra argument" in said else None
