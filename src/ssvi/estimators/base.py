@@ -159,6 +159,10 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         """Return what `fit` begins with where nothing was given: nothing, but for models that need a good start."""
         return None
 
+    def _first_of_stream(self, data: Any) -> Any:
+        """Return what `partial_fit` begins from, given its first rows; None for a start that knows of no data."""
+        return None
+
     def _begin_from(self, start: Any, data: Any) -> None:
         """Put what another model has found into the state before the first step, for those estimators that can."""
         raise NotImplementedError
@@ -316,7 +320,7 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         if first:
             self._fix_model(data)
             self.random_state_ = make_seed(self.random_state)
-            self._start(data, start)
+            self._start(data, self._first_of_stream(data) if start is None else start)
         check_same(self._wanted(), self._fixed)
         self.history_ = list(self.history_)
         self.convergence_, self.converged_ = float("nan"), False  # those of an earlier fit say nothing of what follows

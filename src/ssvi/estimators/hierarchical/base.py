@@ -36,7 +36,8 @@ from ssvi.schedules import ConstantSchedule, PowerSchedule
 from ssvi.typing import Array
 
 _MOST_PASSES, _FEWEST_PASSES, _PASSES = 600, 40, 4_000.0
-_FIRST_PASSES = 15  # to the mode, where a fit by draws begins
+_FIRST_PASSES = 15  # to the mode, where a fit by draws or by minibatches begins
+_FIRST_GROUPS = 2_000  # that the mode goes by, where they come by minibatches
 _MOST_DRAWS, _FEWEST_DRAWS, _LEAST_WORTH = 6_000, 500, 100.0  # of weighed draws, and of what they must be worth
 _DRAWS_A_PASS = 10  # a fit that was short is not good enough to draw from, and its user in a hurry
 _GROUP_WORK, _GROUP_DRAWS = 2_000_000, (8, 1_000)  # rows times draws for what is said of groups, and how many draws
@@ -216,9 +217,16 @@ class HierarchicalEstimator(HierarchicalRows):
         return super()._bound(data) if not model.priors(self._views()) else float("nan")
 
     def _first_guess(self, data: Groups) -> Any:
-        """Return the mode, for fits by draws that see all groups in each step: draws take longer to find it."""
-        if not self._is_batch(len(data)) or not make_global_step(self.global_step).stochastic:
+        """Return the mode given all groups, or the first of many if they come by minibatches: draws take longer."""
+        is_batch = self._is_batch(len(data))
+        if is_batch and not make_global_step(self.global_step).stochastic:
             return None
+        return self._mode(data if is_batch else data.slice(0, min(len(data), _FIRST_GROUPS)))
+
+    def _first_of_stream(self, data: Groups) -> Any:
+        return self._mode(data.slice(0, min(len(data), _FIRST_GROUPS)))
+
+    def _mode(self, data: Groups) -> Any:
         if self.first_step == "exact":
             _ = data.moments  # which every step then has
         model, step = self._model(), make_local_step(self.first_step, self.model_class.name)
