@@ -16,7 +16,7 @@ def test_commands_show_active_topics_only(texts, tmp_path):
     estimator = ssvi.load(model)
     active = np.flatnonzero(estimator.active_)
     assert len(active) < 12
-    assert f"hdp, {len(active)} of 12 components" in fitted.stdout
+    assert f"hdp, {len(active)} of 12 topics" in fitted.stdout
     topics = json.loads(run("topics", model, "--json").stdout)
     assert sorted(topic["component"] for topic in topics) == active.tolist()
     assert run("transform", model, texts, "-o", weights, "--jobs", 1).exit_code == 0
