@@ -305,8 +305,11 @@ def _sample(
     chains: npt.NDArray[np.uint32],
     goes_on: bool,
 ) -> None:
-    """Do what `gibbs_dense` says, given room for it; `order` has the documents that have tokens, `links` where their
-    topics begin in `chains`, and `flat` words, topics and weights in one row each."""  # noqa: D205, D209
+    """Do what `gibbs_dense` says, given room for it.
+
+    `order` has the documents that have tokens, `links` says where their topics begin in `chains`, and `flat` is words,
+    topics and weights in one row each.
+    """
     n_topics, kept, taken, filled = statistics.shape[1], places.topics.shape[1] - 1, 0, 0
     n_words = flat[2].size // alpha.size
     left, sweep = places.left, places.sweep
