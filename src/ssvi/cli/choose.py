@@ -54,12 +54,13 @@ def choose(
 ) -> None:
     """Fit with several numbers of topics or components, and say which to take and why.
 
-    The score is that of documents which no fit has seen, in nats a word, and error its standard error. Coherence says
-    whether a topic's first words occur together (0: as by chance, 1: always), diversity whether topics share them (1:
-    none does), stability how well fits of different seeds agree (1: wholly), in_use how many hold something.
+    The score is that of documents which no fit has seen, in nats a word (or a row), and error its standard error.
+    Coherence says whether a topic's first words occur together (0: as by chance, 1: always), diversity whether topics
+    share them (1: none does), stability how well fits of different seeds agree (1: wholly), in_use how many hold
+    something.
 
-    What is finished is kept: the same command goes on after it
-    was interrupted, and further numbers or seeds cost only their own fits.
+    What is finished is kept: the same command goes on after it was interrupted, and further numbers or seeds cost only
+    their own fits.
 
     Example: ssvi choose lda articles.jsonl --topics 10,20,50,100
     """

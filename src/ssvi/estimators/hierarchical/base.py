@@ -221,7 +221,7 @@ class HierarchicalEstimator(HierarchicalRows):
         is_batch = self._is_batch(len(data))
         if is_batch and not make_global_step(self.global_step).stochastic:
             return None
-        return self._mode(data if is_batch else data.slice(0, min(len(data), _FIRST_GROUPS)))
+        return self._mode(data) if is_batch else self._first_of_stream(data)
 
     def _first_of_stream(self, data: Groups) -> Any:
         return self._mode(data.slice(0, min(len(data), _FIRST_GROUPS)))
