@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ssvi import HierarchicalLinearRegression, HierarchicalLogisticRegression
-from ssvi.baselines.chains import Chain
-from ssvi.baselines.multilevel_gibbs import sample_multilevel
 from ssvi.estimators.hierarchical.summaries import named_draws
+from ssvi.sampling.chains import Chain
+from ssvi.sampling.multilevel import sample_multilevel
 from ssvi.typing import Array
 
 _SLEEP = {"Intercept": (251.405, 6.825), "Days": (10.467, 1.546)}

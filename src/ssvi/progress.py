@@ -22,30 +22,39 @@ class Progress:
     stream: TextIO = field(default_factory=lambda: sys.stderr)
     started: float = field(default_factory=time.perf_counter)
     first: tuple[int, float] | None = None  # the first step and when it ended; it may have compiled kernels
+    counted: int = 0
     shown: float = 0.0
     drawn: bool = False
     line_open: bool = False
 
     def __call__(self, state: State, info: Info) -> None:
         """Show the step just taken."""
+        self._show(info.step)
+
+    def advance(self) -> None:
+        """Count a step of something that is no fit, and show it."""
+        self.counted += 1
+        self._show(self.counted)
+
+    def _show(self, step: int) -> None:
         now = time.perf_counter()
         if self.first is None:
-            self.first = (info.step, now)
+            self.first = (step, now)
         interval = 0.1 if self.stream.isatty() else 10.0
         due = now - self.started > _PATIENCE and now - self.shown > interval
-        if due or (self.drawn and info.step == self.total_steps):
+        if due or (self.drawn and step == self.total_steps):
             self.shown, self.drawn = now, True
-            self._draw(info, now - self.started)
+            self._draw(step, now - self.started)
 
-    def _draw(self, info: Info, elapsed: float) -> None:
+    def _draw(self, step: int, elapsed: float) -> None:
         assert self.first is not None
-        share = info.step / self.total_steps
+        share = step / self.total_steps
         left = ""
-        if info.step > self.first[0]:
-            pace = (time.perf_counter() - self.first[1]) / (info.step - self.first[0])
-            left = f", {pace * (self.total_steps - info.step):.0f} s left"
+        if step > self.first[0]:
+            pace = (time.perf_counter() - self.first[1]) / (step - self.first[0])
+            left = f", {pace * (self.total_steps - step):.0f} s left"
         bar = ("#" * round(share * _WIDTH)).ljust(_WIDTH, ".")
-        count = f"step {info.step}/{self.total_steps}"
+        count = f"step {step}/{self.total_steps}"
         line = f"{self.label} [{bar}] {share:4.0%} {count}, {elapsed:.0f} s{left}"
         if self.stream.isatty():
             self.stream.write(f"\r\x1b[K{line}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -364,10 +363,9 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
 
     def _callbacks(self, progress: Progress, *watches: Callback) -> list[Callback]:
         """Return the engine's callbacks: the history, watches, the progress line if it is to be shown, the user's."""
-        show = sys.stderr.isatty() if self.verbose == "auto" else bool(self.verbose)
         own: list[Callback] = [lambda state, info: self.history_.append(info)]
         others = [callback for callback in self.callbacks or [] if not isinstance(callback, Checkpoints)]
-        return [*own, *watches, *([progress] if show else []), *others]
+        return [*own, *watches, *([progress] if self._shows_progress() else []), *others]
 
     def _bound(self, data: Any) -> float:
         """Estimate the ELBO per observed unit, from the local bounds of the last pass (or of what there was of it)."""

@@ -290,6 +290,9 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def _posterior_data(self, X: Any, mask: Any = None) -> Any:
+        return self._frames(X, mask, reset=False, where="score")
+
     def _frames(self, X: Any, mask: Any, *, reset: bool, where: str) -> Any:
         """Check parameters and data; return the data as frames."""
         self._check_parameters()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -158,6 +158,12 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stochast
         """Return a random stream for each row, by its content where the batch can tell."""
         keys: Keys = data.content_keys(0) if hasattr(data, "content_keys") else derive_keys(0, len(data))
         return keys
+
+    def _posterior_data(self, X: Any) -> Any:
+        return self._data(X, reset=False)
+
+    def _own_local_steps(self) -> Sequence[type[LocalStep]]:
+        return self.local_steps
 
     def _data(self, X: Any, *, reset: bool) -> Any:
         """Check parameters and data; return them as a batch."""

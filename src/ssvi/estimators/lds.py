@@ -322,6 +322,9 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         means, deviations = self._scaling().undo(found.means), self._scaling().unit * found.deviations
         return States(*(data.back(part) for part in (found.states, found.covariances, means, deviations)))
 
+    def _posterior_data(self, X: Any, lengths: Any = None, groups: Any = None, inputs: Any = None) -> Any:
+        return self._with_inputs(X, lengths, groups, inputs, reset=False).sequences
+
     def _with_inputs(self, X: Any, lengths: Any, groups: Any, inputs: Any, *, reset: bool) -> Ordered:
         """Check parameters, data and inputs; return sequences of both, side by side, in units of their own."""
         if are_names(inputs):

@@ -124,6 +124,9 @@ class MixtureEstimator(DensityMixin, OpenEndedEstimator):
     def _rows(self, X: Any, *, reset: bool) -> Any:
         """Check parameters and data; return the rows in the form that steps take."""
 
+    def _posterior_data(self, X: Any) -> Any:
+        return self._rows(X, reset=False)
+
     def _fit_rows(self, rows: Any, given: Given) -> None:
         """Fit to rows that were checked."""
         self._run(rows, given)

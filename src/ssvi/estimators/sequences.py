@@ -171,6 +171,9 @@ class SequenceEstimator(DensityMixin, StochasticEstimator):
         check_is_fitted(self)
         return self._score(self._ordered(X, lengths, groups, reset=False).sequences)
 
+    def _posterior_data(self, X: Any, lengths: Any = None, groups: Any = None) -> Any:
+        return self._ordered(X, lengths, groups, reset=False).sequences
+
     def _ordered(self, X: Any, lengths: Any, groups: Any, *, reset: bool) -> Ordered:
         """Check parameters and data; return the rows in sequences, as the model takes them."""
         self._check_parameters()

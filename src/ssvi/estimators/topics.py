@@ -248,6 +248,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Componen
         check_counts(documents, where, allow_empty=allow_empty)
         return documents
 
+    def _posterior_data(self, X: Any) -> Any:
+        return self._documents(X, "score", reset=False)
+
     def _units(self, data: Documents) -> float:
         return data.mean_length()
 

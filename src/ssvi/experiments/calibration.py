@@ -13,8 +13,6 @@ import numpy as np
 
 from ssvi import engine
 from ssvi.backends.base import Backend
-from ssvi.baselines.chains import Chain
-from ssvi.baselines.posterior_gibbs import can_sample, sample_posterior, state_at
 from ssvi.engine import Problem, State
 from ssvi.evaluation import calibration
 from ssvi.evaluation.posterior import draws_of_q
@@ -31,10 +29,12 @@ from ssvi.models.base import Model
 from ssvi.models.hierarchical.base import HierarchicalRegression
 from ssvi.numerics.random import derive_key
 from ssvi.registry import discover, lookup
+from ssvi.sampling.chains import Chain
+from ssvi.sampling.posterior import can_sample, sample_from_q, sample_posterior, state_at
 from ssvi.schedules import ConstantSchedule, Schedule, whole_step_schedule
 from ssvi.typing import Array
 
-_SAMPLER, _WEIGHED = "sampler", ":weighed"
+_SAMPLER, _WEIGHED, _SAMPLED = "sampler", ":weighed", ":sampled"
 _MOST_WEIGHED = 6_000  # draws, as the estimators have it
 _STARTS = ("data", "truth")
 _KINDS = ("matched", "free")
@@ -46,12 +46,14 @@ def _models() -> dict[str, Any]:
 
 
 def _pairs(model: str) -> list[str]:
-    """Return every pair of steps that a model has, SSVI's draws weighed where they can be, and its sampler."""
+    """Return every pair of steps that a model has, SSVI's draws weighed or gone on from, and its sampler."""
     local_steps = discover(f"ssvi.local_steps.{model}", LocalStep)
     pairs = [f"{first}:{second}" for first, second in product(discover("ssvi.global_steps", GlobalStep), local_steps)]
     if issubclass(_models()[model], HierarchicalRegression):
         pairs += [f"ssvi:{local}{_WEIGHED}" for local in local_steps]
-    return [*pairs, _SAMPLER] if can_sample(model) else pairs
+    if can_sample(_models()[model].identifiable()):
+        pairs += [*(f"ssvi:{local}{_SAMPLED}" for local in local_steps), _SAMPLER]
+    return pairs
 
 
 def _algorithms() -> tuple[str, ...]:
@@ -68,8 +70,9 @@ class CalibrationSetting:
     iterations: int = option(300, "steps of a fit, each over all data")
     sweeps: int = option(50, "sweeps of local steps that sample; four fifths of them count")
     draws: int = option(99, "draws from each posterior: 19, 39, 59, ...")
-    burn: int = option(200, "sweeps of the sampler before its first draw")
-    thin: int = option(10, "sweeps of the sampler from one draw to the next")
+    burn: int = option(200, "sweeps of a sampler before its first draw")
+    thin: int = option(10, "sweeps of a sampler from one draw to the next")
+    chains: int = option(3, "chains of a sampler that begins where a fit has ended")
     model: tuple[str, ...] = option(tuple(_models()), "a model; repeat for several", grid=True)
     algorithm: tuple[str, ...] = option(
         _algorithms(), f"GLOBAL:LOCAL, such as ssvi_a:gibbs, or {_SAMPLER}; repeat for several", grid=True
@@ -78,7 +81,7 @@ class CalibrationSetting:
     seeds: int = option(50, "data sets of each model, with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        for name in ("rows", "iterations", "sweeps", "thin", "seeds"):
+        for name in ("rows", "iterations", "sweeps", "thin", "chains", "seeds"):
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
         require("burn", self.burn, lambda value: value >= 0, "0 or more")
         require("draws", self.draws, calibration.suits, f"one less than a multiple of {calibration.BINS}")
@@ -112,7 +115,7 @@ class CalibrationBench:
 
     def problem(self, model: Model, name: str) -> Problem:
         """Return how a pair of steps fits: as the estimators do where every step sees all data."""
-        global_name, local_name = name.removesuffix(_WEIGHED).split(":")
+        global_name, local_name = name.removesuffix(_WEIGHED).removesuffix(_SAMPLED).split(":")
         plain: GlobalStep = lookup("ssvi.global_steps", GlobalStep, global_name, "global step")()
         step = plain.for_whole_data(self.setting.iterations)
         local_step: Any = lookup(f"ssvi.local_steps.{model.name}", LocalStep, local_name, "local step")()
@@ -185,8 +188,9 @@ class Calibration(Experiment):
         problem = bench.problem(model, trial.algorithm)
         start = Start(self._start(bench, trial, problem, truth, data), data, len(data))
         for state, seconds in stops([Phase(problem, [setting.iterations])], start, trial, progress, reporter):
-            draws = _draws(model, state, data, trial, setting.draws)
-            yield _row(model, truth, draws, trial.seed, state.step, seconds)
+            started = time.perf_counter()
+            draws = _draws(model, state, data, trial, bench)
+            yield _row(model, truth, draws, trial.seed, state.step, seconds + time.perf_counter() - started)
 
     def _start(
         self, bench: CalibrationBench, trial: CalibrationTrial, problem: Problem, truth: dict[str, Array], data: Any
@@ -226,14 +230,19 @@ class Calibration(Experiment):
                 panel.axvline(0.9, color="0.6", linewidth=0.8)
 
 
-def _draws(model: Model, state: State, data: Any, trial: CalibrationTrial, count: int) -> dict[str, Array]:
-    """Draw from q, or weigh draws from q by the posterior as the estimators of regressions do."""
+def _draws(model: Model, state: State, data: Any, trial: CalibrationTrial, bench: CalibrationBench) -> dict[str, Array]:
+    """Draw from q; or weigh draws from q by the posterior, or let samplers go on from them, as estimators do."""
+    setting, count = bench.setting, bench.setting.draws
+    if trial.algorithm.endswith(_SAMPLED):
+        chain = Chain(setting.burn, -(-count // setting.chains), setting.thin)
+        found = sample_from_q(model, state.parameters, data, chain, setting.chains, trial.seed, bench.backend)
+        return {name: value[:count] for name, value in found.items()}
     if not trial.algorithm.endswith(_WEIGHED):
         return draws_of_q(model, state.parameters, count, trial.seed)
     assert isinstance(model, HierarchicalRegression)
     more = draws_for(model, data, _MOST_WEIGHED)
-    found = reweigh(model, state.parameters, likelihood_of(model, data), more, trial.seed).values
-    return {name: value[:count] for name, value in found.items()}
+    weighed = reweigh(model, state.parameters, likelihood_of(model, data), more, trial.seed).values
+    return {name: value[:count] for name, value in weighed.items()}
 
 
 def _row(model: Model, truth: dict[str, Array], draws: dict[str, Array], seed: int, step: int, seconds: float) -> Row:

@@ -126,6 +126,14 @@ class LocalStep(ABC):
         """Return the step that finds probabilities where this one draws; the step itself, for most."""
         return self
 
+    def sampler(self, model: Any) -> LocalStep | None:
+        """Return the step that draws a group's local variables once from their conditional distribution, if it can.
+
+        Then SSVI-A with rho = 1 and all data in every step is a Gibbs sampler of the posterior, if blocks are
+        independent given local variables: a step of a model for which they are not says nothing.
+        """
+        return None
+
     def check(self, batch: Any) -> None:
         """Raise a `ValueError` if there is something in these documents that the step cannot handle."""
         return

@@ -91,6 +91,12 @@ class Model(ABC):
         result: Model = replace(own, **changed) if changed else self
         return result
 
+    def settled(self) -> Model:
+        """Return this model with its hyperparameters as they are, so that nothing is learned of them any more."""
+        own: Any = self
+        result: Model = replace(own, learned=()) if self.learned else self
+        return result
+
     def learn(
         self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float
     ) -> Mapping[str, Array]:

@@ -104,6 +104,10 @@ class LDA(Model):
         learned = {} if self.alpha_rule is None else {"alpha": np.asarray(self.alpha, dtype=float)}
         return learned | {"eta": np.array(self.eta, dtype=float)} if self.learns_eta else learned
 
+    def settled(self) -> LDA:
+        """Return the model with alpha and eta as they are."""
+        return replace(self, alpha_rule=None, learns_eta=False)
+
     def at(self, hyperparameters: Mapping[str, Array]) -> LDA:
         """Return the model with a learned alpha and eta."""
         eta = float(hyperparameters["eta"]) if "eta" in hyperparameters else self.eta

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import load
 from ssvi.numerics.random import derive_key
 from ssvi.testing.require import require
+from ssvi.typing import Array
 
 _ROWS, _COLUMNS = 60, 6
 _STEPS = 6  # of a fit that is checked, by minibatches
@@ -138,7 +140,26 @@ def _check_draws(case: Case) -> None:
         require(np.array_equal(values, again[name]), f"{case}: draws of {name} are others for the same seed")
         fixed = values.size == 0 or name.endswith("correlations") or not np.ptp(values)
         require(fixed or not np.array_equal(values, other[name]), f"{case}: draws of {name} do not mind the seed")
+    _check_sampled(case, draws)
     require(pickle.dumps(case.fitted._state) == before, f"{case}: drawing from q changes a fitted estimator")
+
+
+def _check_sampled(case: Case, draws: Mapping[str, Array]) -> None:
+    """Want what samplers draw to be what q has draws of, and the same for the same seed; not every model has one."""
+    known = inspect.signature(case.fitted._posterior_data).parameters
+    X, *others = case.given
+    how = dict(zip([name for name in known if name != "X"], others, strict=False))
+    try:
+        found, again = (case.fitted.sample_posterior(X, 6, chains=2, burn=1, thin=1, **how).draws for _ in range(2))
+    except ValueError as error:
+        if "there is no sampler" not in str(error):
+            raise
+        return
+    require(set(found) == set(draws), f"{case}: sample_posterior has {sorted(found)}, not {sorted(draws)}")
+    for name, values in found.items():
+        require(values.shape == (6, *draws[name].shape[1:]), f"{case}: {name} has the shape {values.shape}")
+        require(np.isfinite(values).all(), f"{case}: what was sampled of {name} is not finite")
+        require(np.array_equal(values, again[name]), f"{case}: sampling {name} again gives other draws")
 
 
 def _check_partial_fit(case: Case) -> None:

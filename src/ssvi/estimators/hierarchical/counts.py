@@ -48,6 +48,9 @@ class HierarchicalClassifier(ClassifierMixin, HierarchicalEstimator):
         validation = None if X_val is None else (X_val, y_val, groups_val, None)
         return self._fit(X, y, groups, trials, validation)
 
+    def _posterior_data(self, X: Any, y: Any = None, groups: Any = None, trials: Any = None) -> Any:
+        return self._table(X, y, groups, trials, reset=False).data
+
     def partial_fit(
         self, X: Any, y: Any = None, groups: Any = None, *, trials: Any = None, classes: Any = None
     ) -> Self:

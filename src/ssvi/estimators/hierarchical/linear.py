@@ -94,6 +94,9 @@ class HierarchicalLinearRegression(RegressorMixin, HierarchicalEstimator):
         validation = None if X_val is None else (X_val, y_val, groups_val, None)
         return self._fit(X, y, groups, noise_deviation, validation)
 
+    def _posterior_data(self, X: Any, y: Any = None, groups: Any = None, noise_deviation: Any = None) -> Any:
+        return self._table(X, y, groups, noise_deviation, reset=False).data
+
     def partial_fit(self, X: Any, y: Any = None, groups: Any = None, *, noise_deviation: Any = None) -> Self:
         """Go on with further groups, all rows of a group in one call: steps of `batch_size` groups at most."""
         return self._fit_further(X, y, groups, noise_deviation)

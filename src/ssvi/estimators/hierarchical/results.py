@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ssvi.checks import require_count, require_one_of
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.choices import make_seed
+from ssvi.estimators.draws import PosteriorDraws
 from ssvi.estimators.hierarchical import formulas, summaries
 from ssvi.estimators.hierarchical.tables import Design, Names, check_groups, places_of_groups
 from ssvi.evaluation.multilevel import (
@@ -131,10 +132,14 @@ class HierarchicalResults(StochasticEstimator):
         require_count("n", n)
         return summaries.of_globals(self, level, n, None if random_state is None else make_seed(random_state))
 
-    def _drawn(self, n: int, random_state: Any) -> Quantities:
+    def _drawn(self, n: int, random_state: Any) -> PosteriorDraws:
         check_is_fitted(self)
         require_count("n", n)
-        return summaries.quantities(self, n, None if random_state is None else make_seed(random_state))
+        own = summaries.global_draws(self, n, None if random_state is None else make_seed(random_state))
+        return PosteriorDraws(summaries.quantities(own), self._names_of())
+
+    def _quantities(self, values: Mapping[str, Array]) -> Quantities:
+        return summaries.quantities(Globals.of(self._model(), values, self._measures))
 
     def _names_of(self) -> Mapping[str, Any]:
         design = self._design

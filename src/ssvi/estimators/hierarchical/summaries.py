@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ssvi.estimators.uncertainty import interval_ends, pandas_module, summary_frame
+from ssvi.estimators.draws import interval_ends, pandas_module, summary_frame
 from ssvi.evaluation.multilevel import Globals
 from ssvi.evaluation.posterior import draws_of_q
 from ssvi.models.quantities import Quantities, Quantity
@@ -22,9 +22,8 @@ def of_globals(estimator: Any, level: float, count: int | None = None, seed: int
     return summary_frame(named_draws(estimator, count, seed), *interval_ends(level))
 
 
-def quantities(estimator: Any, count: int, seed: int | None = None) -> Quantities:
-    """Return draws of the global parameters in the data's units."""
-    drawn = _globals(estimator, count, seed)
+def quantities(drawn: Globals) -> Quantities:
+    """Return draws of the global parameters by name, with what their axes count."""
     found = {"coefficients": Quantity(drawn.coefficients, ("coefficient",))}
     if drawn.covariances.shape[1]:
         square = ("varying", "other_varying")
@@ -36,7 +35,7 @@ def quantities(estimator: Any, count: int, seed: int | None = None) -> Quantitie
     return found if drawn.noise is None else {**found, "noise_deviation": Quantity(drawn.noise)}
 
 
-def _globals(estimator: Any, count: int | None, seed: int | None) -> Globals:
+def global_draws(estimator: Any, count: int | None, seed: int | None) -> Globals:
     """Return draws from the posterior if the fit has some, so many of them at random or all, or else draws of q."""
     own, model = estimator.random_state_ if seed is None else seed, estimator._model()
     key = derive_key(own, "summary", estimator._state.step)
@@ -51,7 +50,7 @@ def _globals(estimator: Any, count: int | None, seed: int | None) -> Globals:
 
 def named_draws(estimator: Any, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
     """Return draws of each global parameter in the data's units, by its name: from the posterior if possible, or q."""
-    design, drawn = estimator._design, _globals(estimator, count, seed)
+    design, drawn = estimator._design, global_draws(estimator, count, seed)
     found = dict(zip(estimator.coefficient_names_, drawn.coefficients.T, strict=True))
     names = [design.names[place] for place in design.varying]
     deviations, correlations = drawn.deviations, drawn.correlations

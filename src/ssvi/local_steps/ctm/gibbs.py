@@ -20,12 +20,12 @@ import numpy.typing as npt
 from ssvi.batches.documents import Documents
 from ssvi.checks import is_integer, require, require_count
 from ssvi.local_steps.ctm.documents import mirror, softmax_into
-from ssvi.local_steps.ctm.sampling import SamplingStep, begin_chain, keep_sample
+from ssvi.local_steps.ctm.sampling import SamplingStep, begin_chain, draw_place, keep_sample
 from ssvi.local_steps.lda.gibbs import Gibbs as LdaGibbs
 from ssvi.local_steps.splits import gather, most_entries
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.polya_gamma import polya_gamma
-from ssvi.numerics.random import Keys, normal, uniform
+from ssvi.numerics.random import Keys, normal
 from ssvi.numerics.vectors import dot
 from ssvi.typing import Array
 
@@ -44,10 +44,7 @@ def draw_topics(
             total += theta[k] * rows[i, k]
             cumulative[k] = total
         for _ in range(int(counts[i])):
-            chance, state = uniform(state)
-            level, k = chance * total, 0
-            while k < theta.size - 1 and cumulative[k] <= level:
-                k += 1
+            k, state = draw_place(cumulative, total, state)
             held[k] += 1.0
     return state
 

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.batches.documents import Documents
 from ssvi.checks import require_count
+from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.ctm.documents import mirror
 from ssvi.local_steps.ctm.modes import joint_height
-from ssvi.local_steps.ctm.sampling import SamplingStep, begin_chain, keep_sample
+from ssvi.local_steps.ctm.sampling import SamplingStep, add_drawn_topics, begin_chain, keep_sample
+from ssvi.local_steps.lda.gibbs import Gibbs as LdaGibbs
 from ssvi.local_steps.splits import gather, most_entries
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.random import Keys, normal, uniform
@@ -26,6 +30,7 @@ from ssvi.typing import Array
 
 _FIRST_SCALE, _LARGEST_SCALE = 0.5, 0.95  # sqrt(1 - c^2)
 _WANTED = 0.35  # share of moves to accept
+_FORGOTTEN = 60  # moves after which a chain is anywhere
 _ADAPTING = 12  # moves at the beginning, by which the scale is found
 
 
@@ -74,6 +79,7 @@ def metropolis_documents(
     begin: Array,
     draws: int,
     moves: int,
+    draws_topics: bool,
     keys: Keys,
     statistics: Array,
     total: Array,
@@ -88,6 +94,7 @@ def metropolis_documents(
     buffer = np.empty((most_entries(indptr), n_topics))
     matrices, vectors = np.zeros((3, n_topics, n_topics)), np.empty((10, n_topics))
     x, noise, theta = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
+    nothing = counts[:0]
     for d in range(indptr.size - 1):
         first, last = indptr[d], indptr[d + 1]
         words, own = columns[first:last], counts[first:last]
@@ -102,7 +109,12 @@ def metropolis_documents(
             if number < _ADAPTING:
                 better = (1.0 if moved else 0.0) - _WANTED
                 scale = min(_LARGEST_SCALE, scale * math.exp(better * 3.0 / (3.0 + number)))
-            elif (number - _ADAPTING) % moves == moves - 1:
+            elif (number - _ADAPTING) % moves != moves - 1:
+                continue
+            elif draws_topics and total.size:
+                state = add_drawn_topics(rows, words, own, theta, vectors[0], statistics, state)
+                keep_sample(rows, words, nothing, x, theta, mixtures[d], statistics, total, squares)
+            else:
                 keep_sample(rows, words, own, x, theta, mixtures[d], statistics, total, squares)
     mirror(squares)
 
@@ -117,11 +129,15 @@ class Metropolis(SamplingStep):
         How many draws of each document's log weights are averaged.
     moves : int
         Moves between two draws.
+    draws_topics : bool
+        Whether topics of words are drawn as well, as a sampler of the posterior needs them. Otherwise words say of the
+        topics what they do in the mean over z, which has less noise.
 
     """
 
     draws: int = 5
     moves: int = 4
+    draws_topics: bool = False
 
     name = "metropolis"
 
@@ -130,15 +146,24 @@ class Metropolis(SamplingStep):
         require_count("draws", self.draws)
         require_count("moves", self.moves)
 
+    def sampler(self, model: Any) -> LocalStep:
+        """Return one draw of each document and of its topics; after so many moves its start is forgotten."""
+        return replace(self, draws=1, moves=_FORGOTTEN, draws_topics=True)
+
+    def check(self, batch: Documents) -> None:
+        """Raise unless every count is whole, if topics of words are drawn."""
+        if self.draws_topics:
+            LdaGibbs().check(batch)
+
     @property
     def documents(self) -> Callable[..., None]:
         """The kernel."""
         return metropolis_documents
 
     @property
-    def options(self) -> tuple[int, int]:
-        """Draws and moves."""
-        return self.draws, self.moves
+    def options(self) -> tuple[int, int, bool]:
+        """Draws and moves, and whether topics are drawn."""
+        return self.draws, self.moves, self.draws_topics
 
     @property
     def averaged(self) -> int:

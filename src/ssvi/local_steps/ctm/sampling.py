@@ -14,7 +14,7 @@ from ssvi.local_steps.ctm.modes import NEAR, NEARLY, ROUNDS, find_mode
 from ssvi.local_steps.splits import add_shares
 from ssvi.models.ctm import CTM
 from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import Keys
+from ssvi.numerics.random import Keys, uniform
 from ssvi.typing import Array
 
 
@@ -57,6 +57,38 @@ def keep_sample(
         add_point(x, total, squares)
 
 
+@kernel
+def add_drawn_topics(
+    rows: Array,
+    words: npt.NDArray[np.uint32],
+    counts: Array,
+    theta: Array,
+    cumulative: Array,
+    statistics: Array,
+    state: np.uint64,
+) -> np.uint64:
+    """Draw the topic of every token given weights, and add it to statistics, which are to be multiplied by `rows`."""
+    for i in range(counts.size):
+        total = 0.0
+        for k in range(theta.size):
+            total += theta[k] * rows[i, k]
+            cumulative[k] = total
+        for _ in range(int(counts[i])):
+            k, state = draw_place(cumulative, total, state)
+            statistics[words[i], k] += 1.0 / rows[i, k]
+    return state
+
+
+@kernel
+def draw_place(cumulative: Array, total: float, state: np.uint64) -> tuple[int, np.uint64]:
+    """Draw a place in proportion to weights, given their sums."""
+    chance, state = uniform(state)
+    level, k = chance * total, 0
+    while k < cumulative.size - 1 and cumulative[k] <= level:
+        k += 1
+    return k, state
+
+
 class SamplingStep(CtmStep):
     """A step that averages over samples of each document."""
 
@@ -67,8 +99,8 @@ class SamplingStep(CtmStep):
 
     @property
     @abstractmethod
-    def options(self) -> tuple[int, int]:
-        """Its two parameters."""
+    def options(self) -> tuple[int, ...]:
+        """Its own parameters."""
 
     @property
     @abstractmethod

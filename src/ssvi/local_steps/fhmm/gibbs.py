@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ssvi.checks import is_integer, require, require_count
-from ssvi.local_steps.base import LocalResult
+from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.local_steps.fhmm.steps import FactorialStep, Prepared, run_chain
 from ssvi.models.fhmm import FHMM
 from ssvi.numerics.random import Keys, scramble_array
 from ssvi.typing import Array
+
+_FORGOTTEN = 24  # sweeps after which chains may have any states
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class Gibbs(FactorialStep):
         require_count("sweeps", self.sweeps)
         among = f"an integer from 1 to sweeps = {self.sweeps}"
         require("kept", self.kept, lambda v: is_integer(v) and 1 <= v <= self.sweeps, among)
+
+    def sampler(self, model: FHMM) -> LocalStep | None:
+        """Return one draw of each chain, its start forgotten; with Poisson emissions parts of counts are not drawn."""
+        return None if model.is_poisson else replace(self, sweeps=_FORGOTTEN, kept=1)
 
     def run(self, model: FHMM, prepared: Prepared, start: int, stop: int, keys: Keys) -> LocalResult:
         """Handle sequences start, ..., stop - 1."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.gaussian_mixture.exact import Exact
 from ssvi.local_steps.gaussian_mixture.rows import MixtureStep
 from ssvi.typing import Array
@@ -19,6 +21,10 @@ class Gibbs(MixtureStep):
 
     name = "gibbs"
     sampled = True
+
+    def sampler(self, model: Any) -> LocalStep:
+        """Return the step itself."""
+        return self
 
     def expected(self) -> Exact:
         """Return the exact step."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.hmm.recursive import RecursiveStep
 
 
@@ -16,6 +18,10 @@ class Gibbs(RecursiveStep):
 
     name = "gibbs"
     sampled = True
+
+    def sampler(self, model: Any) -> LocalStep:
+        """Return the step itself."""
+        return self
 
     def _bound(self, bound: float) -> None:
         return None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ssvi.batches.documents import Documents
 from ssvi.batches.sources import Source
 from ssvi.checks import is_integer, require, require_count, require_one_of
-from ssvi.local_steps.base import LocalResult
+from ssvi.local_steps.base import LocalResult, LocalStep
 from ssvi.local_steps.lda.gibbs_dense import TOGETHER, gibbs_dense
 from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
 from ssvi.local_steps.lda.tokens import TABLE_UNIT
@@ -24,6 +24,7 @@ from ssvi.tasks import Each, row_tasks, run_all
 from ssvi.typing import Array
 
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
+_FORGOTTEN = 20  # sweeps after which a document may have any topics
 _NO_TABLES = np.zeros(0, dtype=np.int64)
 _NO_CHAINS = np.zeros(0, dtype=np.uint32)
 _DENSE_TOPICS = 320  # up to so many, going over all topics is faster than over a document's own
@@ -76,6 +77,10 @@ class Gibbs(LdaStep):
         among = f"an integer from 1 to sweeps = {self.sweeps}"
         require("kept", self.kept, lambda v: is_integer(v) and 1 <= v <= self.sweeps, among)
         require_one_of("kernel", self.kernel, ("auto", "dense", "sparse"))
+
+    def sampler(self, model: Any) -> LocalStep | None:
+        """Return one draw of each document's topics; after so many sweeps its start is forgotten."""
+        return replace(self, sweeps=_FORGOTTEN, kept=1, precision="float64")
 
     @staticmethod
     def suits(documents: Documents | Source) -> bool:

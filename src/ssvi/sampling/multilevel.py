@@ -7,13 +7,12 @@ steps but the sampler of Polya-Gamma variables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
-from ssvi.baselines.chains import Chain
 from ssvi.batches.groups import Groups
 from ssvi.families.symmetric import pack, unpack
 from ssvi.models.hierarchical.base import HierarchicalRegression
@@ -23,6 +22,7 @@ from ssvi.models.hierarchical.logistic import HierarchicalLogistic
 from ssvi.numerics.compile import kernel
 from ssvi.numerics.polya_gamma import polya_gamma
 from ssvi.numerics.random import Keys, derive_key, derive_keys
+from ssvi.sampling.chains import Chain
 from ssvi.typing import Array
 
 
@@ -51,7 +51,12 @@ def _draw_polya_gamma(trials: Array, eta: Array, keys: Keys, out: Array) -> None
 
 
 def sample_multilevel(
-    model: HierarchicalRegression, data: Groups, start: Mapping[str, Array], chain: Chain, seed: int
+    model: HierarchicalRegression,
+    data: Groups,
+    start: Mapping[str, Array],
+    chain: Chain,
+    seed: int,
+    after_sweep: Callable[[], None] = lambda: None,
 ) -> Draws:
     """Return draws by a chain that starts at given values of the global parameters, as `simulate` has them."""
     rng = np.random.default_rng(derive_key(seed, "multilevel"))
@@ -74,6 +79,7 @@ def sample_multilevel(
             kept_effects.append(effects)
             for name, value in values.items():
                 kept[name].append(np.array(value))
+        after_sweep()
     return Draws({name: np.stack(draws) for name, draws in kept.items()}, np.stack(kept_effects))
 
 
