@@ -9,6 +9,7 @@ from tests.cli.helpers import OF_ROWS, run
 import ssvi
 from ssvi.cli.reading import Reading
 from ssvi.cli.use import read_over
+from ssvi.files.models import vocabulary_of
 
 
 def test_transform_and_score_use_the_models_own_words(texts, tmp_path):
@@ -107,3 +108,13 @@ def test_what_the_system_says_has_no_numbers(tmp_path, refused):
         refused("topics", tmp_path / "none.ssvi") == f"ssvi: there is no file {tmp_path / 'none.ssvi'}: check the path."
     )
     assert refused("topics", tmp_path) == f"ssvi: {tmp_path} is a folder, and a file is wanted."
+
+
+def test_text_of_another_kind_is_noticed(texts, tmp_path):
+    model, other = tmp_path / "m.ssvi", tmp_path / "other.txt"
+    run("fit", "lda", texts, "--topics", 2, "--passes", 2, "--min-df", 1, "--max-df", 1.0, "-o", model)
+    known = vocabulary_of(ssvi.load(model))
+    other.write_text("\n".join([f"{known[0]} quite other things altogether"] * 30))
+    assert "known to this model" not in run("score", model, texts).stderr
+    said = run("score", model, other).stderr
+    assert f"ssvi: note: only 25% of the words of {other} are known to this model: was it fitted to other text?" in said

@@ -21,6 +21,7 @@ from ssvi.files.atomic import write_atomically
 from ssvi.files.models import vocabulary_of
 
 _ROWS_AT_ONCE = 10_000
+_FAMILIAR = 0.5  # share of words below which a text is none of the kind that a model was fitted to
 
 
 @reads(how_to_read)
@@ -127,6 +128,9 @@ def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     corpus = reading.over(estimator).read(quiet=quiet)
     # How text is cleaned was decided by the fit.
     say_notes([note for note in corpus.notes if "`strip_html`" not in note], quiet=quiet)
+    if corpus.known < _FAMILIAR:
+        few = f"only {corpus.known:.0%} of the words of {reading.where} are known to this model"
+        say_notes([f"{few}: was it fitted to other text?"], quiet=quiet)
     if corpus.text is not None and vocabulary_of(estimator) is None:
         raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
     wanted, found = estimator.n_features_in_, corpus.documents.n_words

@@ -158,6 +158,9 @@ class Corpus:
         How text had become words before it was written as counts, where that is known.
     words : WordFacts, optional
         What became of the words of a text.
+    known : float
+        Of a text that was read over given words, the share of the first documents' words that are among these; 1 of
+        any other.
     notes : tuple of str
         Sentences about the input that a person should know of.
 
@@ -170,6 +173,7 @@ class Corpus:
     text_before: TextOptions | None = None
     words: WordFacts | None = None
     notes: tuple[str, ...] = ()
+    known: float = 1.0
 
     @property
     def names(self) -> tuple[str, ...] | None:

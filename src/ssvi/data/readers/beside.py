@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from ssvi.data.readers.base import Corpus, CorpusError, DocumentInfo
@@ -51,7 +52,7 @@ def with_beside(corpus: Corpus, path: Path) -> Corpus:
         info = _read_info(own, len(corpus.documents)) or info
     if text.is_file():
         before = _read_text_options(text)
-    return Corpus(corpus.documents, corpus.vocabulary, info, corpus.text, before, corpus.words, corpus.notes)
+    return replace(corpus, info=info, text_before=before)
 
 
 def _read_info(path: Path, n_documents: int) -> DocumentInfo | None:

@@ -32,6 +32,7 @@ class Counted:
     text: TextOptions
     words: WordFacts | None
     notes: tuple[str, ...]
+    known: float = 1.0
 
 
 def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Counted:
@@ -55,7 +56,16 @@ def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Coun
     if counts.nnz == 0:
         raise CorpusError(f"{where} has no word of the vocabulary: check both, and the text options.")
     notes += notes_after(np.asarray(counts.sum(axis=0)).ravel(), vocabulary, text)
-    return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes))
+    return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes), _known_share(first, text))
+
+
+def _known_share(documents: Sequence[str], text: TextOptions) -> float:
+    """Return the share of words, stop words aside, that are of a given vocabulary; 1 if none is given."""
+    if text.vocabulary is None:
+        return 1.0
+    terms, known = lister(text), frozenset(text.vocabulary)
+    own = [term for document in documents for term in terms(document)]
+    return sum(term in known for term in own) / len(own) if own else 1.0
 
 
 def _counts(documents: Iterator[str], text: TextOptions) -> tuple[Any, tuple[str, ...], TextOptions]:

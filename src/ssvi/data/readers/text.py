@@ -130,6 +130,7 @@ def read_texts(
         counted.text,
         words=counted.words,
         notes=(*notes, *counted.notes),
+        known=counted.known,
     )
 
 
