@@ -13,8 +13,8 @@ def split_r_hat(draws: Array, chains: int) -> Array:
     It is the deviation of all draws relative to that within halves: 1 where every half has the same distribution. NaN
     where there are fewer than two draws in a half; 1 for a number that does not change.
 
-    >>> split_r_hat(np.array([0.0, 1.0, 0.0, 1.0, 5.0, 6.0, 5.0, 6.0]), chains=2).round(1)
-    array(5.1)
+    >>> round(float(split_r_hat(np.array([0.0, 1.0, 0.0, 1.0, 5.0, 6.0, 5.0, 6.0]), chains=2)), 2)  # sqrt(0.5 + 50 / 3)
+    4.14
     """
     half = len(draws) // chains // 2
     if half < 2:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import require_count
+from ssvi.checks import require_count, require_flag
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.ctm.documents import mirror
 from ssvi.local_steps.ctm.modes import joint_height
@@ -145,6 +145,7 @@ class Metropolis(SamplingStep):
         super().__post_init__()
         require_count("draws", self.draws)
         require_count("moves", self.moves)
+        require_flag("draws_topics", self.draws_topics)
 
     def sampler(self, model: Any) -> LocalStep:
         """Return one draw of each document and of its topics; after so many moves its start is forgotten."""
