@@ -69,6 +69,21 @@ def test_half_way_alpha_goes_to_the_mean_of_what_is_probable_and_what_is_usual()
     np.testing.assert_allclose(model.learn({}, result, 0.5)["concentration"], 0.5 + 0.5 * wanted)
 
 
+def test_half_way_eta_goes_to_the_mean_of_what_is_probable_and_what_is_usual():
+    """Tables whose likelihood is a normal one of log eta around log 0.08: curvature 100, slope 100 (log 0.08 - log eta).
+
+    The four sums are tables, squares, expected tables and expected squares: slope = tables - expected, curvature =
+    (expected - expected squares) - (tables - squares).
+    """
+    model = HDP(30, 5, 1.0, 3.0, 0.1, ("eta",), half_way=True)
+    for _ in range(200):
+        slope = 100.0 * np.log(0.08 / model.eta)
+        sums = np.array([500.0 + slope, 400.0 + slope, 500.0, 300.0])
+        eta_hat = {**_result(np.ones(5), 100.0).eta_hat, "word_tables": sums}
+        model = model.at(model.learn({}, LocalResult(eta_hat), 0.25))
+    np.testing.assert_allclose(model.eta, np.sqrt(0.08 * 1 / 5), rtol=1e-6)
+
+
 def test_empty_documents_teach_nothing():
     model = HDP(30, 4, 1.0, 3.0, 0.1, ("concentration", "growth"))
     assert model.learn({}, _result(np.zeros(4), 0.0), 0.5) == {}

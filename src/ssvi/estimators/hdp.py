@@ -101,8 +101,9 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         default=AUTO,
         kind='"auto", float, or array of V or T x V floats',
         words="""eta, the Dirichlet prior of a topic's word probabilities: for all words, for each word, or for each
-        word in each topic. "auto" learns one number, from 0.01 on: with an eta that is too small, topics of a few
-        chance words stay. See also `seed_words`, which want a number.""",
+        word in each topic. "auto" learns one number, from 0.01 on, half way: to the geometric mean of the most probable
+        one and 1 / T, which predicts better. With an eta that is much too small, topics of a few chance words stay. See
+        also `seed_words`, which want a number.""",
     )
     max_iter: int | str | None = changed(
         LatentDirichletAllocation,

@@ -58,8 +58,9 @@ class HDP(Model):
     even_for : float
         The sum of step sizes after which evenness, 1 at first, is 0.
     half_way : bool
-        Whether alpha is learned half way only, to the geometric mean of the most probable one and LDA's usual one, as
-        LDA's is by default: on text, the most probable alpha is smaller than the one that predicts best.
+        Whether alpha and eta are learned half way only, to the geometric mean of the most probable one and the one that
+        LDA has by default: on text, the most probable alpha is smaller and the most probable eta is larger than what
+        predicts best.
 
     """
 
@@ -92,7 +93,8 @@ class HDP(Model):
         weights = (1.0 - self.evenness) * np.exp(np.ravel(log_weights)) + self.evenness / self.n_topics
         alpha = self.concentration * weights
         alpha = np.clip(alpha, SMALLEST_ALPHA, LARGEST_ALPHA)
-        return LDA(self.n_words, alpha, self.eta, "asymmetric", "eta" in self.learned)
+        usual_eta = 1.0 / self.n_topics if self.half_way else None
+        return LDA(self.n_words, alpha, self.eta, "asymmetric", "eta" in self.learned, usual_eta)
 
     def at_mean(self, parameters: Mapping[str, Array]) -> LDA:
         """Return LDA at E_q[pi]."""

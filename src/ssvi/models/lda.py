@@ -73,6 +73,8 @@ class LDA(Model):
         for all topics or not.
     learns_eta : bool
         Whether eta is learned, by maximum likelihood.
+    usual_eta : float, optional
+        An eta that is learned goes half way only: to the geometric mean of this one and the most probable one.
 
     """
 
@@ -81,6 +83,7 @@ class LDA(Model):
     eta: float | Array
     alpha_rule: str | None = None
     learns_eta: bool = False
+    usual_eta: float | None = None
 
     name = "lda"
 
@@ -139,6 +142,8 @@ class LDA(Model):
         if not expected > 0:  # a minibatch of empty documents
             return eta
         step = np.clip((tables - expected) / max(curvature, _LEAST_CURVATURE * expected), -1.0, 1.0)
+        if self.usual_eta is not None:
+            step += np.log(self.usual_eta / eta)
         return float(np.clip(eta * np.exp(step_size * step), SMALLEST_ETA, LARGEST_ETA))
 
     def _next_alpha(self, result: LocalResult, step_size: float, sweeps: float) -> Array:
