@@ -62,7 +62,7 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
         file.write("\nthe of and\nunique\n" + "sporta 1984\n" * 2)
     command = ["fit", "lda", texts, "--topics", 3, "-o", model, "--jobs", 1, "--passes", 5, "--no-numbers"]
     result = run(*command)
-    first, read, text, score, topics, following = result.stdout.splitlines()
+    first, read, text, score, means, topics, following = result.stdout.splitlines()
     assert first.startswith(f"{model}: lda, 3 topics, fitted to 289 x 24")
     assert read == (
         "  read: 304 documents, 2 of them (0.7%) without any words left; 24 of 25 words kept: "
@@ -70,7 +70,10 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
     )
     assert text == "  text: lower case, English stop words left out, numbers left out"
     assert score.startswith("  score: from -")
-    assert "coherence 0." in topics
+    assert means.startswith(
+        "  that is: given one half of a document that the fit did not see, a word of the other half is"
+    )
+    assert topics.startswith("  topics: all 3 hang together (coherence 0.")
     assert "diversity 0.80 (1: no top word is in two topics)" in topics  # three times ten of 24 words
     assert following == f"  next: ssvi topics {model}; ssvi report {model} --corpus {texts}"
     facts = json.loads(run(*command, "--json").stdout)
@@ -78,10 +81,39 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
     assert facts["read"]["empty_documents"] == 2
     assert facts["trend"]["direction"] in ("climbing", "settled", "unknown", "falling")
     assert facts["quality"]["marks"] == {}
+    assert facts["quality"]["loose"] == []
     assert facts["next"][0] == f"ssvi topics {model}"
     tops = [line["words"][:8] for line in json.loads(run("topics", model, "--json").stdout)]
     numbers = {word: i for i, word in enumerate(sorted({word for words in tops for word in words}))}
     assert topic_diversity(np.array([[numbers[word] for word in words] for words in tops])) == 1.0
+
+
+def test_topics_whose_words_do_not_occur_together_are_named(tmp_path):
+    """Half of the words come in two groups, each in documents of its own; the others never meet."""
+    groups = [[f"alpha{i}" for i in range(10)], [f"beta{i}" for i in range(10)]]
+    strangers = [f"stranger{i}" for i in range(10)]
+    lines = [" ".join(groups[row % 2] * 3) for row in range(60)] + [
+        " ".join([w] * 12) for w in strangers for _ in (1, 2, 3)
+    ]
+    texts = tmp_path / "a.txt"
+    texts.write_text("\n".join(lines))
+    command = ["fit", "lda", texts, "-k", 3, "-o", tmp_path / "m.ssvi", "--jobs", 1, "--passes", 10, "--held-out", 0]
+    facts = json.loads(run(*command, "--json").stdout)
+    (loose,) = facts["quality"]["loose"]
+    words = json.loads(run("topics", tmp_path / "m.ssvi", "--json").stdout)
+    (own,) = [line["words"] for line in words if line["component"] == loose]
+    assert all(word.startswith("stranger") for word in own[:4])
+    said = run(*command).stdout
+    assert "topics: 2 of 3 hang together (coherence " in said
+    assert f", {loose} joins words that do not: fewer topics or more documents make clearer ones" in said
+
+
+@pytest.mark.parametrize(
+    ("gain", "said"), [(0.0123, "as many passes again may gain about 0.01"), (1e-5, "more passes")]
+)
+def test_what_more_passes_would_gain_is_told_of_a_score_that_has_settled(gain, said):
+    moved = {"first": -9.0, "last": -8.0, "passes": 10, "direction": "settled", "gain_of_as_many_passes": gain}
+    assert f"from -9.0000 to -8.0000, and settled: {said}" in summary.score_line(moved)
 
 
 def test_copies_are_told_of(texts, tmp_path):

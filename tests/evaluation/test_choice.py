@@ -64,10 +64,12 @@ def test_ends_of_what_was_tried_are_named():
 def test_a_smaller_number_that_is_nicer_to_read_is_named():
     few, many = replace(_option(10, 0.0), coherence=0.083, stability=0.70), replace(_option(40, 1.0), coherence=0.045)
     advice = Choice.of([few, replace(many, stability=0.47)], "topic").advice()
-    assert advice.startswith("Take 40 topics: the best held-out score")
-    assert "To read, 10 may serve better" in advice
-    assert "(coherence 0.08 against 0.04), and two fits agree more (stability 0.70 against 0.47)" in advice
-    assert "To read" not in Choice.of([few, replace(many, stability=0.65)], "topic").advice()
+    assert advice.startswith("To predict, take 40 topics: the best held-out score")
+    assert "To read, 10 may serve better: coherence 0.08 and stability 0.70" in advice
+    assert advice.endswith("against 0.04 and 0.47.")
+    alike = replace(many, coherence=0.08, stability=0.67)  # 0.083 x 0.70 is less than a tenth more
+    assert "To read" not in Choice.of([few, alike], "topic").advice()
+    assert "To read" in Choice.of([few, replace(many, coherence=-0.01, stability=0.9)], "topic").advice()
     assert "To read" not in Choice.of([few, many], "topic").advice()  # of which one seed says nothing
 
 

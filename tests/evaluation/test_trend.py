@@ -43,3 +43,7 @@ def test_what_as_many_passes_would_gain_is_found_on_a_curve_that_flattens():
     facts = trend(scores, 10)
     assert facts["gain_of_as_many_passes"] == pytest.approx(1 / 10 - 1 / 20)
     assert trend(scores, 10, converged=True)["direction"] == "settled"  # as the fit itself has found
+    # A fiftieth of what was gained is told, and is nothing to wait as long again for.
+    slow = trend([-8.0 - 1.0 / t for t in range(1, 31)], 30)
+    assert slow["direction"] == "settled"
+    assert slow["gain_of_as_many_passes"] == pytest.approx(1 / 30 - 1 / 60)

@@ -70,7 +70,7 @@ def test_half_way_alpha_goes_to_the_mean_of_what_is_probable_and_what_is_usual()
 
 
 def test_half_way_eta_goes_to_the_mean_of_what_is_probable_and_what_is_usual():
-    """Tables whose likelihood is a normal one of log eta around log 0.08: curvature 100, slope 100 (log 0.08 - log eta).
+    """Tables whose likelihood is normal in log eta, around log 0.08: curvature 100, slope 100 log(0.08 / eta).
 
     The four sums are tables, squares, expected tables and expected squares: slope = tables - expected, curvature =
     (expected - expected squares) - (tables - squares).

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssvi.batches.sources import Source
-from ssvi.evaluation.coherence import mean_npmi, top_words, topic_diversity
+from ssvi.evaluation.coherence import document_npmi, top_words, topic_diversity
 from ssvi.evaluation.trend import trend_of
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import Components, component_counts, count_in_words
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _TOP = 10  # words of a topic that coherence and diversity go by
 _MOST_NAMED = 5  # topics in a line
 _MANY_EMPTY = 0.05  # of the documents are worth a note
+_TOGETHER = 0.05  # the coherence of a topic that hangs together: of words by chance, one in a hundred has it
 _SAMPLED = 50_000  # documents of a corpus on disk that coherence goes by
+_SMALLEST_GAIN = 0.001  # nats that are worth a number
 _FEW_DOCUMENTS = 5  # for a topic
 _MANY_NUMBERS = 0.03  # of all words
 
@@ -129,18 +131,26 @@ def quality(estimator: Any, corpus: Corpus) -> dict[str, Any] | None:
         return None
     parts = Components.used_by(estimator)
     found = {int(number): marks for number, marks in zip(parts.numbers, parts.marks(), strict=True) if marks}
-    facts: dict[str, Any] = {"coherence": None, "diversity": None, "marks": found}
+    facts: dict[str, Any] = {"coherence": None, "loose": [], "diversity": None, "marks": found}
     if estimator.columns_are_words and parts.rows.shape[1] > 1:
         tops = top_words(parts.rows, min(_TOP, parts.rows.shape[1]))
         facts["diversity"] = topic_diversity(tops)
         documents: Any = corpus.documents
-        facts["coherence"] = mean_npmi(tops, documents.sample(_SAMPLED) if isinstance(documents, Source) else documents)
+        each = document_npmi(tops, documents.sample(_SAMPLED) if isinstance(documents, Source) else documents)
+        if each is not None:
+            facts["coherence"] = float(each.mean())
+            facts["loose"] = [int(parts.numbers[k]) for k in np.argsort(each) if each[k] < _TOGETHER]
     return facts
 
 
 def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     """Return the summary for people."""
     scored = "" if facts["held_out_score"] is None else f", held-out score {facts['held_out_score']:.4f}"
+    means = (
+        ""
+        if not scored or not hasattr(estimator, "explain_score")
+        else estimator.explain_score(facts["held_out_score"])
+    )
     named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
     first = (
         f"{facts['output']}: {facts['model']}{count_in_words(estimator)}, fitted to {facts['documents']:,} x "
@@ -150,6 +160,7 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
         "read": _read_line(facts["read"]),
         "text": ", ".join(facts["read"]["cleaning"] or []),
         "score": score_line(facts["trend"]) + _convergence(facts, estimator),
+        "that is": means[:1].lower() + means[1:],
         estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
         "next": "; ".join(facts["next"]),
     }
@@ -183,11 +194,16 @@ def score_line(moved: dict[str, Any] | None, rows: str = "documents") -> str:
         line
         + {
             "climbing": f", and still climbing: try --passes {more}, which may gain about {gain:.2g}, or --passes auto",
-            "settled": ", and settled: more passes would change little",
+            "settled": f", and settled: {_little(gain)}",
             "falling": f", and falling since its best, {best:.4f}: --early-stopping keeps that",
             "unknown": "; too few passes to tell whether it is still climbing",
         }[moved["direction"]]
     )
+
+
+def _little(gain: float) -> str:
+    """Say how little more passes would gain."""
+    return f"as many passes again may gain about {gain:.1g}" if gain >= _SMALLEST_GAIN else "more passes change little"
 
 
 def _convergence(facts: dict[str, Any], estimator: Any) -> str:
@@ -205,19 +221,32 @@ def _convergence(facts: dict[str, Any], estimator: Any) -> str:
 def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
     if found is None:
         return ""
-    parts = []
-    if found["coherence"] is not None:
-        parts.append(f"coherence {found['coherence']:.2f} (do its words occur together? 0: as by chance, 1: always)")
+    parts = [] if found["coherence"] is None else [_coherence_line(found, estimator)]
     if found["diversity"] is not None:
         parts.append(f"diversity {found['diversity']:.2f} (1: no top word is in two topics)")
     marked = [f"{number} is {' and '.join(own)}" for number, own in found["marks"].items()]
-    if len(marked) > _MOST_NAMED:
-        marked = [*marked[:_MOST_NAMED], f"{len(marked) - _MOST_NAMED} more like these"]
     if marked:
-        parts.append(", ".join(marked))
+        parts.append(", ".join(_first_few(marked, "more like these")))
     if any("common" in own for own in found["marks"].values()):
         parts.append("words that nearly all documents have make a common one: --stop-words english,FILE drops them")
     return "; ".join(parts)
+
+
+def _coherence_line(found: dict[str, Any], estimator: Any) -> str:
+    """Say how many topics have words that occur together, and which do not."""
+    count, loose, noun = estimator.components_in_use(), found["loose"], estimator.nouns[1]
+    together = f"all {count:,} hang together" if not loose else f"{count - len(loose):,} of {count:,} hang together"
+    line = f"{together} (coherence {found['coherence']:.2f} in the mean; 0: words as by chance, 1: always together)"
+    if not loose:
+        return line
+    named = ", ".join(_first_few([str(number) for number in loose], "more"))
+    joins = "joins words that do not" if len(loose) == 1 else "join words that do not"
+    return f"{line}, {named} {joins}: fewer {noun}s or more documents make clearer ones"
+
+
+def _first_few(names: list[str], others: str) -> list[str]:
+    """Return as many names as go into a line, and how many others there are."""
+    return names if len(names) <= _MOST_NAMED else [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} {others}"]
 
 
 def next_steps(output: Path, reading: Reading) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ssvi.evaluation.held_out import HeldOut
 
-_CLEARLY, _MORE_STABLE = 1.2, 0.1  # times the coherence, and more stability, that make a number nicer to read
+_CLEARLY = 1.1  # times the coherence and stability of another number make one nicer to read
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,13 @@ class Option:
     def score(self) -> float:
         """The mean score over seeds."""
         return self.held_out.mean
+
+    @property
+    def readable(self) -> float | None:
+        """Coherence times stability: whether words of a component belong together, and fits agree on them."""
+        if self.coherence is None or self.stability is None:
+            return None
+        return max(self.coherence, 0.0) * self.stability
 
     @property
     def seed_variance(self) -> float:
@@ -111,7 +118,8 @@ class Choice:
         best, advised = self.best, self.advised
         if len(self.options) == 1:
             return f"Only {best.n_components:,} {self.noun}s were tried: give several numbers to choose from."
-        take = f"Take {advised.n_components:,} {self.noun}s: "
+        to_read = self._for_reading()
+        take = f"{'To predict, take' if to_read else 'Take'} {advised.n_components:,} {self.noun}s: "
         if advised is best:
             what = f"the best held-out score ({best.score:.4f}), and no fewer come within a standard error of it."
         else:
@@ -120,27 +128,21 @@ class Choice:
                 f"the fewest whose held-out score is within one standard error of the best, that of "
                 f"{best.n_components:,} ({gap:.4f} below it, give or take {error:.4f})."
             )
-        return take + what + self._beyond() + self._for_reading()
+        return take + what + self._beyond() + to_read
 
     def _for_reading(self) -> str:
         """Return which smaller number may be nicer to read: its words belong together, and fits agree on it."""
         advised = self.advised
-        if advised.coherence is None or advised.stability is None:
+        if advised.readable is None:
             return ""
-        nicer = [
-            option
-            for option in self.options
-            if option.n_components < advised.n_components
-            and (option.coherence or 0.0) > _CLEARLY * max(advised.coherence, 0.0)
-            and (option.stability or 0.0) > advised.stability + _MORE_STABLE
-        ]
-        if not nicer:
+        fewer = [option for option in self.options if option.n_components <= advised.n_components]
+        nicest = max(fewer, key=lambda option: option.readable or 0.0)
+        if not (nicest.readable or 0.0) > _CLEARLY * advised.readable:
             return ""
-        other = nicer[-1]
         return (
-            f" To read, {other.n_components:,} may serve better: the words of a {self.noun} occur together more often "
-            f"(coherence {other.coherence:.2f} against {advised.coherence:.2f}), and two fits agree more "
-            f"(stability {other.stability:.2f} against {advised.stability:.2f})."
+            f" To read, {nicest.n_components:,} may serve better: coherence {nicest.coherence:.2f} and stability "
+            f"{nicest.stability:.2f} (words of a {self.noun} that occur together, fits that agree), against "
+            f"{advised.coherence:.2f} and {advised.stability:.2f}."
         )
 
     def _beyond(self) -> str:

@@ -117,8 +117,8 @@ def npmi(tops: Words, occurrences: Occurrences) -> Array:
     return np.array([_npmi_matrix(occurrences.of(topic))[np.tril_indices(len(topic), -1)].mean() for topic in tops])
 
 
-def mean_npmi(tops: Words, documents: Any) -> float | None:
-    """Return the mean NPMI of topics over a bag-of-words corpus; None where a word is in none of its documents."""
+def document_npmi(tops: Words, documents: Any) -> Array | None:
+    """Return each topic's NPMI over a bag-of-words corpus; None where a word is in none of its documents."""
     try:
         parts = [
             npmi(own, document_occurrences(documents, own))
@@ -126,7 +126,13 @@ def mean_npmi(tops: Words, documents: Any) -> float | None:
         ]
     except ValueError:
         return None
-    return float(np.concatenate(parts).mean())
+    return np.concatenate(parts)
+
+
+def mean_npmi(tops: Words, documents: Any) -> float | None:
+    """Return the mean of `document_npmi`."""
+    found = document_npmi(tops, documents)
+    return None if found is None else float(found.mean())
 
 
 def c_v(tops: Words, occurrences: Occurrences) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 _FEWEST_SCORES = 4  # that a trend can be seen in
 _SURE = 2.0  # standard errors
-_WORTH_IT = 0.02  # of what a fit has gained: less to come is nothing to wait for
+_WORTH_IT = 0.05  # of what a fit has gained: less to come is nothing to wait twice as long for
 
 
 def trend_of(estimator: Any) -> dict[str, Any] | None:
@@ -23,7 +23,7 @@ def trend(scores: Sequence[float], passes: int, converged: bool = False) -> dict
     """Return how held-out scores moved, and whether they still do.
 
     The later half of them is taken for a - b / t after t passes, which fits flatten like: as many passes again would
-    add b / 2t. Where b is two standard errors from 0, and that is a fiftieth of what the fit has gained, the score
+    add b / 2t. Where b is two standard errors from 0, and that is a twentieth of what the fit has gained, the score
     still climbs, or falls; a fit that has `converged` does not climb.
     """
     if not scores:
@@ -42,6 +42,6 @@ def trend(scores: Sequence[float], passes: int, converged: bool = False) -> dict
     sure = abs(slope) > _SURE * error
     moves = sure and worth and not (converged and slope > 0)
     facts["direction"] = ("climbing" if slope > 0 else "falling") if moves else "settled"
-    facts["gain_of_as_many_passes"] = gain if facts["direction"] == "climbing" else None
+    facts["gain_of_as_many_passes"] = gain if sure and slope > 0 else None
     facts["best"] = max(scores)
     return facts
