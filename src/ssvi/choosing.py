@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ssvi.estimators.convergence import is_far
 from ssvi.evaluation.choice import Choice, Option
 from ssvi.evaluation.coherence import mean_npmi, top_words, topic_diversity
 from ssvi.evaluation.held_out import HeldOut
@@ -38,6 +39,7 @@ class Trial:
     diversity: float | None
     in_use: int
     seconds: float
+    is_far: bool
     rows: Array
 
 
@@ -175,7 +177,8 @@ def measure(fitted: Any, test: Any, reference: Any, seconds: float) -> Trial:
     if fitted.columns_are_words and rows.shape[1] > 1:
         tops = top_words(parts.rows, min(_TOP, rows.shape[1]))
         coherence, diversity = mean_npmi(tops, reference), topic_diversity(tops)
-    return Trial(held_out_of(fitted, test), coherence, diversity, fitted.components_in_use(), seconds, rows)
+    used, far = fitted.components_in_use(), is_far(fitted)
+    return Trial(held_out_of(fitted, test), coherence, diversity, used, seconds, far, rows)
 
 
 def held_out_of(fitted: Any, test: Any) -> HeldOut:
@@ -203,6 +206,7 @@ def _option(number: int, trials: Sequence[Trial]) -> Option:
         stability=stability([trial.rows for trial in trials]),
         in_use=float(np.mean([trial.in_use for trial in trials])),
         seconds=float(np.mean([trial.seconds for trial in trials])),
+        far=sum(trial.is_far for trial in trials),
     )
 
 

@@ -73,6 +73,12 @@ def test_a_smaller_number_that_is_nicer_to_read_is_named():
     assert "To read" not in Choice.of([few, many], "topic").advice()  # of which one seed says nothing
 
 
+def test_fits_that_ended_too_soon_are_named():
+    options = [_option(10, 0.0, scores=(0.0, 0.1)), replace(_option(40, 1.0, scores=(1.0, 1.1)), far=1)]
+    said = "1 of 4 fits (40 topics) were still far from settled when they ended: with more passes they may look better."
+    assert Choice.of(options, "topic").advice().endswith(said)
+
+
 def test_nothing_to_choose_from():
     with pytest.raises(ValueError, match="nothing to choose from"):
         Choice.of([])

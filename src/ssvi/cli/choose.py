@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -84,7 +85,8 @@ def choose(
         )
     from ssvi import choosing
 
-    with _display(f"choosing {estimator.name}", quiet=silent) as reporter, _kept_in(folder):
+    with _display(f"choosing {estimator.name}", quiet=silent) as reporter, _kept_in(folder), warnings.catch_warnings():
+        warnings.simplefilter("ignore", _convergence_warning())  # the advice says it, once
         choice = choosing.choose(
             estimator, train, test, numbers, seeds=range(seed, seed + seeds), folder=folder,
             prepare=lambda fitted: keep_words(fitted, corpus), reporter=reporter,
@@ -122,7 +124,7 @@ def _line(option: Any) -> dict[str, Any]:
         "coherence": option.coherence,
         "diversity": option.diversity,
         "stability": option.stability,
-        "in_use": option.in_use,
+        "in_use": int(option.in_use) if option.in_use.is_integer() else round(option.in_use, 1),
         "seconds": round(option.seconds, 3),
     }
 
@@ -153,6 +155,13 @@ def _numbers(text: str) -> list[int]:
             f"--topics are whole numbers of 1 or more with commas between, such as {_DEFAULT}, not {text!r}."
         )
     return sorted({int(part) for part in parts})
+
+
+def _convergence_warning() -> type[Warning]:
+    """Return scikit-learn's warning, which takes a second to import."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    return ConvergenceWarning
 
 
 def _display(title: str, *, quiet: bool) -> Any:

@@ -92,10 +92,15 @@ class Convergence:
             estimator.converged_ = estimator.convergence_ < estimator.convergence_tol
 
 
+def is_far(estimator: Any, tolerances: float = _HARMLESS) -> bool:
+    """Tell whether a fit has ended with q still moving by more than so many times the tolerance."""
+    # It is NaN where there were too few looks.
+    return bool(not estimator.converged_ and estimator.convergence_ > tolerances * estimator.convergence_tol)
+
+
 def warn_unless_converged(estimator: Any, plan: Plan) -> None:
     """Warn of a fit that has taken all its steps and is far from settled."""
-    limit = estimator.convergence_tol * (1.0 if plan.ends_itself else _HARMLESS)
-    if estimator.converged_ or not estimator.convergence_ > limit:  # it is NaN where there were too few looks
+    if not is_far(estimator, 1.0 if plan.ends_itself else _HARMLESS):
         return
     enough = _rounded_up(plan.passes * (estimator.convergence_ / estimator.convergence_tol) ** 0.5)
     by_itself = "" if plan.ends_itself else ", or to auto, which stops by itself"

@@ -34,6 +34,8 @@ class Option:
         How many components hold something.
     seconds : float
         The time of a fit.
+    far : int
+        How many of the fits were still far from settled when they ended.
 
     """
 
@@ -45,6 +47,7 @@ class Option:
     stability: float | None
     in_use: float
     seconds: float
+    far: int = 0
 
     @property
     def score(self) -> float:
@@ -128,7 +131,18 @@ class Choice:
                 f"the fewest whose held-out score is within one standard error of the best, that of "
                 f"{best.n_components:,} ({gap:.4f} below it, give or take {error:.4f})."
             )
-        return take + what + self._beyond() + to_read
+        return take + what + self._beyond() + to_read + self._unsettled()
+
+    def _unsettled(self) -> str:
+        """Return how many fits have ended too soon to be judged."""
+        fits, far = sum(len(option.scores) for option in self.options), sum(option.far for option in self.options)
+        if not far:
+            return ""
+        numbers = ", ".join(f"{option.n_components:,}" for option in self.options if option.far)
+        return (
+            f" {far:,} of {fits:,} fits ({numbers} {self.noun}s) were still far from settled when they ended: with "
+            "more passes they may look better."
+        )
 
     def _for_reading(self) -> str:
         """Return which smaller number may be nicer to read: its words belong together, and fits agree on it."""
