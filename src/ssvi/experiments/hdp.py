@@ -16,7 +16,6 @@ from ssvi.batches.documents import Documents
 from ssvi.experiments import corpora, figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.table import Row, distinct, mean_and_spread, select
-from ssvi.global_steps.ssvi import Ssvi
 from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
@@ -45,7 +44,7 @@ class HdpSetting:
     sizes: tuple[str, ...] = option(tuple(_SIZES), "equal or unequal (one to ten); repeat for several", grid=True)
     room: tuple[float, ...] = option((1.5, 4.0), "n_components over the true number; repeat for several", grid=True)
     algorithm: tuple[str, ...] = option(_STEPS[:3], f"one of {', '.join(_STEPS)}; repeat for several", grid=True)
-    truncation: tuple[int, ...] = option((400,), "n_components on the corpus; repeat for several", grid=True)
+    truncation: tuple[int, ...] = option((400, 800), "n_components on the corpus; repeat for several", grid=True)
     lda_topics: tuple[int, ...] = option((50, 100, 200, 400), "topics of LDA on the corpus; repeat", grid=True)
     seeds: int = option(3, "runs of each, with seeds 0, 1, ...", grid=True)
 
@@ -92,17 +91,14 @@ class HdpBench:
         return values["topics"], documents
 
     def fit(self, trial: HdpTrial, documents: Documents, **options: Any) -> Any:
-        """Return a fitted estimator; LDA's steps are those that hierarchical topics have by default."""
+        """Return a fitted estimator, each with the steps that it has by default."""
         from ssvi.estimators.hdp import HierarchicalDirichletTopics  # which brings scikit-learn with it
         from ssvi.estimators.lda import LatentDirichletAllocation
 
         options |= {"random_state": trial.seed, "backend": self.backend, "verbose": 0}
         counts = documents.to_matrix()
         if trial.algorithm == "lda":
-            size = min(max(-(-len(documents) // 6), 128), 4_000)
-            steps: dict[str, Any] = {"learning_decay": 0.5, "learning_offset": 1.0, "batch_size": size}
-            step = Ssvi(averaging=7.0, warm_sweeps=1.0)
-            return LatentDirichletAllocation(trial.components, global_step=step, **steps, **options).fit(counts)
+            return LatentDirichletAllocation(trial.components, **options).fit(counts)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that there may be room for too few topics
             model = HierarchicalDirichletTopics(trial.components, global_step=trial.algorithm, **options)
