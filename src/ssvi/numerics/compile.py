@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import extending, types
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -65,6 +68,36 @@ def widest_vectors(_typing: Any) -> Any:
     return types.void(), codegen
 
 
+class _Found(FunctionCache):
+    """Kernels that others have kept on disk; nothing is added to them."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep nothing."""
+
+
+class _Kernel(CPUDispatcher):
+    """A kernel as Python calls it, which is kept on disk; other kernels call a twin of it.
+
+    What other kernels call becomes a part of them. Without a way in from Python, and without a file of its own, it
+    takes less of the compiler's time. Where the kernel itself is on disk, its twin is what is there.
+    """
+
+    _cache: Any
+
+    @functools.cached_property
+    def twin(self) -> Any:
+        """The same function for other kernels. Python must not call it."""
+        twin: Any = CPUDispatcher(self.py_func, self.locals, {**self.targetoptions, "no_cpython_wrapper": True})
+        if isinstance(self._cache, FunctionCache):
+            twin._cache = _Found(self.py_func)  # type: ignore[no-untyped-call]
+        return twin
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        """What the compiler takes this for where another kernel names it."""
+        return types.Dispatcher(self.twin)
+
+
 def _compile(function: Function, *, fastmath: Any) -> Function:
     """Compile with the machine code kept on disk, wherever there is a place for it.
 
@@ -74,16 +107,15 @@ def _compile(function: Function, *, fastmath: Any) -> Function:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(all="ignore")(function)  # compiled code wraps around and divides by zero without a word
     # Nobody calls kernels by a pointer from C: without what that takes they compile faster.
-    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
+    compiled = _Kernel(function, {}, options)
     try:
-        compiled: Any = numba.njit(cache=True, **options)(function)
+        compiled.enable_caching()
     except RuntimeError:  # "no locator available"
         folder = private_folder(Path(tempfile.gettempdir()))
-        if folder is None:
-            compiled = numba.njit(**options)(function)
-        else:
+        if folder is not None:
             numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-            compiled = numba.njit(cache=True, **options)(function)
+            compiled.enable_caching()
     return cast(Function, compiled)
 
 
