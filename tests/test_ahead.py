@@ -1,5 +1,7 @@
 """Kernels compiled before they are needed: all of a fit, and only where it helps."""
 
+import gc
+import os
 import subprocess
 import sys
 
@@ -42,24 +44,39 @@ def started(monkeypatch):
     found = []
 
     class Process:
-        def __init__(self, command, **streams):
-            found.append(command[2:])
-
-        def wait(self):
+        def join(self):
             pass
 
-        kill = wait
+        kill = join
 
-    monkeypatch.setattr(ahead.subprocess, "Popen", Process)
+    def start_processes(*parts):
+        found.extend(parts)
+        return [Process() for _ in parts]
+
+    monkeypatch.setattr(ahead, "start_processes", start_processes)
     monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(ahead, "is_compiled", lambda n_topics: False)
     return found
 
 
 def test_two_processes_compile_while_this_one_reads(started):
-    with ahead.compiling("lda", 50, "auto", "ssvi") as wait:
-        assert started == [["ssvi.ahead", "documents", "50"], ["ssvi.ahead", "topics", "50", "ssvi"]]
+    with ahead.compiling("lda", 50, "auto", "auto") as wait:
+        assert started == [(ahead.compile_documents, 50), (ahead.compile_topics, 50, "ssvi")]
         wait()
+
+
+def _write(path, says):
+    os.write(1, b"nobody sees this")
+    path.write_text(f"{says} {gc.isenabled()}")
+
+
+def test_parts_run_in_processes_of_their_own_in_silence(tmp_path, capfd):
+    for process in ahead.start_processes((_write, tmp_path / "a", "one"), (_write, tmp_path / "b", "two")):
+        process.join()
+        assert process.exitcode == 0
+    assert [(tmp_path / name).read_text() for name in "ab"] == ["one False", "two False"]
+    assert gc.isenabled()
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,13 @@ A first fit of topics spends most of its time in the compiler, which keeps the i
 not help. The compiler's results are kept on disk (`ssvi.numerics.compile`), where this process finds them. There are
 two parts, of about the same time: what documents need, and what topics need. Both compile a kernel that they share for
 the same types, so that they do not get into each other's way on disk.
-
-    python -m ssvi.ahead documents 50
-    python -m ssvi.ahead topics 50 ssvi
 """
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +28,8 @@ def compiling(model: str, n_topics: int, local_step: str, global_step: str) -> I
     """Compile in the background what a fit will need; the function that is returned waits until all is there.
 
     Nothing is done for other models than topics by Gibbs sampling, where there is one processor, and where the kernels
-    have been compiled before. What goes wrong in the background is compiled again by whoever needs it.
+    have been compiled before. What goes wrong in the background is compiled again by whoever needs it. To be called
+    while there are no other threads, which a process that parts from this one would lose in the middle of their work.
     """
     wanted = (
         model in ("lda", "hdp")
@@ -40,24 +39,53 @@ def compiling(model: str, n_topics: int, local_step: str, global_step: str) -> I
     )
     processes = []
     if wanted and not is_compiled(n_topics):
-        for part in (
-            ["documents", str(n_topics)],
-            ["topics", str(n_topics), "ssvi" if global_step == "auto" else global_step],
-        ):
-            nowhere = subprocess.DEVNULL
-            command = [sys.executable, "-m", "ssvi.ahead", *part]
-            processes.append(subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere))
+        step = "ssvi" if global_step == "auto" else global_step
+        processes = start_processes((compile_documents, n_topics), (compile_topics, n_topics, step))
 
     def wait() -> None:
         for process in processes:
-            process.wait()
+            process.join()
 
     try:
         yield wait
     finally:
         for process in processes:
             process.kill()
-            process.wait()
+            process.join()
+
+
+def start_processes(*parts: tuple[Any, ...]) -> list[Any]:
+    """Start a process for each part, a function and its arguments.
+
+    Where processes can part from this one (on Linux), they begin with all that it has imported.
+    """
+    parting = sys.platform == "linux"
+    if parting:
+        _get_ready()
+    context: Any = multiprocessing.get_context("fork" if parting else "spawn")
+    processes = [context.Process(target=_in_background, args=part, daemon=True) for part in parts]
+    for process in processes:
+        process.start()
+    return processes
+
+
+def _get_ready() -> None:
+    """Import what all parts need, and let the compiler set itself up, which it does with its first kernel."""
+    from ssvi import engine
+    from ssvi.evaluation import document_completion
+    from ssvi.numerics.random import scramble
+
+    assert engine, document_completion
+    scramble(np.uint64(0))
+
+
+def _in_background(part: Callable[..., None], *arguments: Any) -> None:
+    """Do one part, silently; for so short a time, to look for garbage takes more than it gives."""
+    gc.disable()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    part(*arguments)
 
 
 def is_compiled(n_topics: int) -> bool:
@@ -123,10 +151,3 @@ def _made_up_counts() -> Any:
             into["topics"][...] = 1
 
     return MadeUpCounts(sweeps=1, kept=1)
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "documents":
-        compile_documents(int(sys.argv[2]))
-    else:
-        compile_topics(int(sys.argv[2]), sys.argv[3])
