@@ -1,7 +1,5 @@
 """Kernels compiled before they are needed: all of a fit, and only where it helps."""
 
-import gc
-import os
 import subprocess
 import sys
 
@@ -65,18 +63,33 @@ def test_two_processes_compile_while_this_one_reads(started):
         wait()
 
 
-def _write(path, says):
+PARTS = """
+import gc, os, sys, threading
+from pathlib import Path
+from ssvi import ahead
+
+def write(path, says):
     os.write(1, b"nobody sees this")
-    path.write_text(f"{says} {gc.isenabled()}")
+    Path(path).write_text(f"{says} {gc.isenabled()}")
 
-
-def test_parts_run_in_processes_of_their_own_in_silence(tmp_path, capfd):
-    for process in ahead.start_processes((_write, tmp_path / "a", "one"), (_write, tmp_path / "b", "two")):
+if __name__ == "__main__":
+    if sys.argv[1] == "threads":
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    processes = ahead.start_processes((write, "a", "one"), (write, "b", "two"))
+    for process in processes:
         process.join()
-        assert process.exitcode == 0
+    print(*(type(process).__name__ for process in processes), *(process.exitcode for process in processes))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes part on Linux only")
+@pytest.mark.parametrize(("threads", "kind"), [("alone", "ForkProcess"), ("threads", "SpawnProcess")])
+def test_parts_run_in_silent_processes_that_part_where_there_are_no_threads(tmp_path, threads, kind):
+    (tmp_path / "parts.py").write_text(PARTS)
+    command = [sys.executable, "parts.py", threads]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == (f"{kind} {kind} 0 0\n", "")
     assert [(tmp_path / name).read_text() for name in "ab"] == ["one False", "two False"]
-    assert gc.isenabled()
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

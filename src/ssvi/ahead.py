@@ -12,6 +12,7 @@ import gc
 import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,8 +29,7 @@ def compiling(model: str, n_topics: int, local_step: str, global_step: str) -> I
     """Compile in the background what a fit will need; the function that is returned waits until all is there.
 
     Nothing is done for other models than topics by Gibbs sampling, where there is one processor, and where the kernels
-    have been compiled before. What goes wrong in the background is compiled again by whoever needs it. To be called
-    while there are no other threads, which a process that parts from this one would lose in the middle of their work.
+    have been compiled before. What goes wrong in the background is compiled again by whoever needs it.
     """
     wanted = (
         model in ("lda", "hdp")
@@ -57,9 +57,10 @@ def compiling(model: str, n_topics: int, local_step: str, global_step: str) -> I
 def start_processes(*parts: tuple[Any, ...]) -> list[Any]:
     """Start a process for each part, a function and its arguments.
 
-    Where processes can part from this one (on Linux), they begin with all that it has imported.
+    On Linux they part from this one, and begin with all that it has imported; but not if it has other threads, which
+    would be missing there in the middle of their work.
     """
-    parting = sys.platform == "linux"
+    parting = sys.platform == "linux" and threading.active_count() == 1
     if parting:
         _get_ready()
     context: Any = multiprocessing.get_context("fork" if parting else "spawn")
@@ -103,12 +104,19 @@ def is_compiled(n_topics: int) -> bool:
 
 
 def compile_documents(n_topics: int) -> None:
-    """Compile what a fit does with documents: sample their topics, and score some."""
-    from ssvi.evaluation.document_completion import document_completion
-    from ssvi.numerics.gamma_slopes import slopes
+    """Compile what a fit does with documents: sample their topics, and score some.
 
-    slopes(np.ones(2), np.zeros(2), np.zeros(2))  # which topics need, but late: the other part has most to do
+    Before that, what topics need late, and after it, what they need at the end: the other part has most to do.
+    """
+    from ssvi.evaluation.document_completion import document_completion
+    from ssvi.families.dirichlet import Dirichlet
+    from ssvi.numerics.gamma_slopes import slopes
+    from ssvi.numerics.special import inverse_trigamma_growth, trigamma
+
+    slopes(np.ones(2), np.zeros(2), np.zeros(2))
+    inverse_trigamma_growth(trigamma(1.0), 1.0)
     document_completion(np.full((n_topics, _WORDS), 1.0 / _WORDS), np.full(n_topics, 0.1), _documents())
+    Dirichlet().mean_stats(np.ones((n_topics, _WORDS)))  # for `convergence_`
 
 
 def compile_topics(n_topics: int, global_step: str) -> None:
@@ -124,8 +132,7 @@ def compile_topics(n_topics: int, global_step: str) -> None:
     if global_step == "ssvi":
         step = replace(step, averaging=7.0, warm_sweeps=1.0, draw_softening=1.0)
     problem = engine.Problem(model, _made_up_counts(), step, population=_DOCUMENTS, backend=Threads(1))
-    state = engine.run(problem, engine.init(model, 0, data), data, sweeps=3, batch_size=_DOCUMENTS // 3)
-    model.blocks()["topics"].family.mean_stats(state.estimate["topics"])  # for `convergence_`
+    engine.run(problem, engine.init(model, 0, data), data, sweeps=3, batch_size=_DOCUMENTS // 3)
 
 
 def _documents() -> Any:
