@@ -42,24 +42,54 @@ def started(monkeypatch):
     found = []
 
     class Process:
-        def __init__(self, command, **streams):
-            found.append(command[2:])
-
-        def wait(self):
+        def join(self):
             pass
 
-        kill = wait
+        kill = join
 
-    monkeypatch.setattr(ahead.subprocess, "Popen", Process)
+    def start_processes(*parts):
+        found.extend(parts)
+        return [Process() for _ in parts]
+
+    monkeypatch.setattr(ahead, "start_processes", start_processes)
     monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(ahead, "is_compiled", lambda n_topics: False)
     return found
 
 
 def test_two_processes_compile_while_this_one_reads(started):
-    with ahead.compiling("lda", 50, "auto", "ssvi") as wait:
-        assert started == [["ssvi.ahead", "documents", "50"], ["ssvi.ahead", "topics", "50", "ssvi"]]
+    with ahead.compiling("lda", 50, "auto", "auto") as wait:
+        assert started == [(ahead.compile_documents, 50), (ahead.compile_topics, 50, "ssvi")]
         wait()
+
+
+PARTS = """
+import gc, os, sys, threading
+from pathlib import Path
+from ssvi import ahead
+
+def write(path, says):
+    os.write(1, b"nobody sees this")
+    Path(path).write_text(f"{says} {gc.isenabled()}")
+
+if __name__ == "__main__":
+    if sys.argv[1] == "threads":
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    processes = ahead.start_processes((write, "a", "one"), (write, "b", "two"))
+    for process in processes:
+        process.join()
+    print(*(type(process).__name__ for process in processes), *(process.exitcode for process in processes))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes part on Linux only")
+@pytest.mark.parametrize(("threads", "kind"), [("alone", "ForkProcess"), ("threads", "SpawnProcess")])
+def test_parts_run_in_silent_processes_that_part_where_there_are_no_threads(tmp_path, threads, kind):
+    (tmp_path / "parts.py").write_text(PARTS)
+    command = [sys.executable, "parts.py", threads]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == (f"{kind} {kind} 0 0\n", "")
+    assert [(tmp_path / name).read_text() for name in "ab"] == ["one False", "two False"]
 
 
 @pytest.mark.parametrize(

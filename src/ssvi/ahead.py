@@ -4,16 +4,15 @@ A first fit of topics spends most of its time in the compiler, which keeps the i
 not help. The compiler's results are kept on disk (`ssvi.numerics.compile`), where this process finds them. There are
 two parts, of about the same time: what documents need, and what topics need. Both compile a kernel that they share for
 the same types, so that they do not get into each other's way on disk.
-
-    python -m ssvi.ahead documents 50
-    python -m ssvi.ahead topics 50 ssvi
 """
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
 import os
-import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -40,24 +39,54 @@ def compiling(model: str, n_topics: int, local_step: str, global_step: str) -> I
     )
     processes = []
     if wanted and not is_compiled(n_topics):
-        for part in (
-            ["documents", str(n_topics)],
-            ["topics", str(n_topics), "ssvi" if global_step == "auto" else global_step],
-        ):
-            nowhere = subprocess.DEVNULL
-            command = [sys.executable, "-m", "ssvi.ahead", *part]
-            processes.append(subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere))
+        step = "ssvi" if global_step == "auto" else global_step
+        processes = start_processes((compile_documents, n_topics), (compile_topics, n_topics, step))
 
     def wait() -> None:
         for process in processes:
-            process.wait()
+            process.join()
 
     try:
         yield wait
     finally:
         for process in processes:
             process.kill()
-            process.wait()
+            process.join()
+
+
+def start_processes(*parts: tuple[Any, ...]) -> list[Any]:
+    """Start a process for each part, a function and its arguments.
+
+    On Linux they part from this one, and begin with all that it has imported; but not if it has other threads, which
+    would be missing there in the middle of their work.
+    """
+    parting = sys.platform == "linux" and threading.active_count() == 1
+    if parting:
+        _get_ready()
+    context: Any = multiprocessing.get_context("fork" if parting else "spawn")
+    processes = [context.Process(target=_in_background, args=part, daemon=True) for part in parts]
+    for process in processes:
+        process.start()
+    return processes
+
+
+def _get_ready() -> None:
+    """Import what all parts need, and let the compiler set itself up, which it does with its first kernel."""
+    from ssvi import engine
+    from ssvi.evaluation import document_completion
+    from ssvi.numerics.random import scramble
+
+    assert engine, document_completion
+    scramble(np.uint64(0))
+
+
+def _in_background(part: Callable[..., None], *arguments: Any) -> None:
+    """Do one part, silently; for so short a time, to look for garbage takes more than it gives."""
+    gc.disable()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    part(*arguments)
 
 
 def is_compiled(n_topics: int) -> bool:
@@ -75,12 +104,19 @@ def is_compiled(n_topics: int) -> bool:
 
 
 def compile_documents(n_topics: int) -> None:
-    """Compile what a fit does with documents: sample their topics, and score some."""
-    from ssvi.evaluation.document_completion import document_completion
-    from ssvi.numerics.gamma_slopes import slopes
+    """Compile what a fit does with documents: sample their topics, and score some.
 
-    slopes(np.ones(2), np.zeros(2), np.zeros(2))  # which topics need, but late: the other part has most to do
+    Before that, what topics need late, and after it, what they need at the end: the other part has most to do.
+    """
+    from ssvi.evaluation.document_completion import document_completion
+    from ssvi.families.dirichlet import Dirichlet
+    from ssvi.numerics.gamma_slopes import slopes
+    from ssvi.numerics.special import inverse_trigamma_growth, trigamma
+
+    slopes(np.ones(2), np.zeros(2), np.zeros(2))
+    inverse_trigamma_growth(trigamma(1.0), 1.0)
     document_completion(np.full((n_topics, _WORDS), 1.0 / _WORDS), np.full(n_topics, 0.1), _documents())
+    Dirichlet().mean_stats(np.ones((n_topics, _WORDS)))  # for `convergence_`
 
 
 def compile_topics(n_topics: int, global_step: str) -> None:
@@ -96,8 +132,7 @@ def compile_topics(n_topics: int, global_step: str) -> None:
     if global_step == "ssvi":
         step = replace(step, averaging=7.0, warm_sweeps=1.0, draw_softening=1.0)
     problem = engine.Problem(model, _made_up_counts(), step, population=_DOCUMENTS, backend=Threads(1))
-    state = engine.run(problem, engine.init(model, 0, data), data, sweeps=3, batch_size=_DOCUMENTS // 3)
-    model.blocks()["topics"].family.mean_stats(state.estimate["topics"])  # for `convergence_`
+    engine.run(problem, engine.init(model, 0, data), data, sweeps=3, batch_size=_DOCUMENTS // 3)
 
 
 def _documents() -> Any:
@@ -123,10 +158,3 @@ def _made_up_counts() -> Any:
             into["topics"][...] = 1
 
     return MadeUpCounts(sweeps=1, kept=1)
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "documents":
-        compile_documents(int(sys.argv[2]))
-    else:
-        compile_topics(int(sys.argv[2]), sys.argv[3])

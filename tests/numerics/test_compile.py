@@ -1,5 +1,3 @@
-from types import SimpleNamespace
-
 import numba
 import pytest
 
@@ -11,34 +9,43 @@ def _square(x):
 
 
 def test_an_installation_that_cannot_be_written_to_caches_in_a_private_folder(monkeypatch, tmp_path):
-    real, asked = numba.njit, []
+    real, asked = compiling._Kernel.enable_caching, []
 
-    def njit(**options):
-        asked.append(options.get("cache", False))
-        if options.get("cache") and str(tmp_path / "ssvi-kernels-0") != numba.config.CACHE_DIR:
+    def enable_caching(self):
+        asked.append(numba.config.CACHE_DIR)
+        if str(tmp_path / "ssvi-kernels-0") != numba.config.CACHE_DIR:
             raise RuntimeError("cannot cache function: no locator available")
-        return real(**options)
+        real(self)
 
     monkeypatch.setattr(compiling.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(compiling, "private_folder", lambda parent: parent / "ssvi-kernels-0")
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(compiling, "numba", SimpleNamespace(njit=njit, config=numba.config))
+    monkeypatch.setattr(compiling._Kernel, "enable_caching", enable_caching)
     assert compiling.kernel(_square)(3.0) == 9.0
-    assert asked == [True, True]
+    assert asked == ["", str(tmp_path / "ssvi-kernels-0")]
     assert list((tmp_path / "ssvi-kernels-0").rglob("*.nbi"))
 
 
 def test_with_no_place_at_all_kernels_are_compiled_each_time(monkeypatch):
-    real = numba.njit
+    def enable_caching(self):
+        raise RuntimeError("cannot cache function: no locator available")
 
-    def njit(**options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return real(**options)
-
-    monkeypatch.setattr(compiling, "numba", SimpleNamespace(njit=njit, config=numba.config))
+    monkeypatch.setattr(compiling._Kernel, "enable_caching", enable_caching)
     monkeypatch.setattr(compiling, "private_folder", lambda parent: None)
     assert compiling.vector_kernel(_square)(3.0) == 9.0
+
+
+def test_a_kernel_that_another_calls_is_its_part_and_can_still_be_called(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    square = compiling.kernel(_square)
+
+    def fourth_power(x):
+        return square(square(x))
+
+    assert compiling.kernel(fourth_power)(3.0) == 81.0
+    assert not list(tmp_path.rglob("*_square*"))
+    assert square(3.0) == 9.0
+    assert list(tmp_path.rglob("*_square*"))
 
 
 @pytest.mark.parametrize("trap", ["open to others", "a link", "a file", "no parent"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from collections.abc import Callable
@@ -11,6 +12,10 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import extending, types
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -65,6 +70,71 @@ def widest_vectors(_typing: Any) -> Any:
     return types.void(), codegen
 
 
+class _Found(FunctionCache):
+    """Kernels that others have kept on disk; nothing is added to them."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep nothing."""
+
+
+class _Part(JITCodeLibrary):
+    """Code that kernels take in, and that is never run by itself.
+
+    It is optimised where it is taken in, and becomes no machine code of its own.
+    """
+
+    class _Nowhere:
+        def set_env(self, *_: Any) -> None:
+            """Tell no running code of its surroundings, as there is none."""
+
+    codegen: Any = _Nowhere()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0, for no function."""
+        self._ensure_finalized()  # type: ignore[no-untyped-call]
+        return 0
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+class _PartCompiler(Compiler):
+    """Compiles what becomes a part of kernels."""
+
+    def define_pipelines(self) -> Any:
+        """Let the usual steps fill a `_Part`."""
+        library: Any = _Part
+        self.state.library = library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+class _Kernel(CPUDispatcher):
+    """A kernel as Python calls it, which is kept on disk; other kernels call a twin of it.
+
+    What other kernels call becomes a part of them. Without a way in from Python, machine code and a file of its own, it
+    takes a fifth less of the compiler's time. Where the kernel itself is on disk, its twin is what is there.
+    """
+
+    _cache: Any
+
+    @functools.cached_property
+    def twin(self) -> Any:
+        """The same function for other kernels. Python must not call it."""
+        options = {**self.targetoptions, "no_cpython_wrapper": True}
+        twin: Any = CPUDispatcher(self.py_func, self.locals, options, pipeline_class=_PartCompiler)
+        if isinstance(self._cache, FunctionCache):
+            twin._cache = _Found(self.py_func)  # type: ignore[no-untyped-call]
+        return twin
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        """What the compiler takes this for where another kernel names it."""
+        return types.Dispatcher(self.twin)
+
+
 def _compile(function: Function, *, fastmath: Any) -> Function:
     """Compile with the machine code kept on disk, wherever there is a place for it.
 
@@ -74,16 +144,15 @@ def _compile(function: Function, *, fastmath: Any) -> Function:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(all="ignore")(function)  # compiled code wraps around and divides by zero without a word
     # Nobody calls kernels by a pointer from C: without what that takes they compile faster.
-    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
+    compiled = _Kernel(function, {}, options)
     try:
-        compiled: Any = numba.njit(cache=True, **options)(function)
+        compiled.enable_caching()
     except RuntimeError:  # "no locator available"
         folder = private_folder(Path(tempfile.gettempdir()))
-        if folder is None:
-            compiled = numba.njit(**options)(function)
-        else:
+        if folder is not None:
             numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-            compiled = numba.njit(cache=True, **options)(function)
+            compiled.enable_caching()
     return cast(Function, compiled)
 
 
