@@ -171,6 +171,7 @@ def facts_of(estimator: Any) -> dict[str, Any]:
         "steps": estimator.n_batch_iter_,
         "seconds": round(sum(step.seconds for step in estimator.history_), 3),
         "text": getattr(estimator, "text_options_", None),
+        "reading": getattr(estimator, "reading_options_", None),
         "parameters": {name: plain(value) for name, value in parameters.items()},
     }
 

@@ -55,7 +55,7 @@ def fit_sequences(estimator: Any, reading: Reading, held_out: float, training: T
     train, test = sequences.split_off(data, held_out, int(estimator.random_state))
     names = {} if test is None else {"X_val": test.values, "lengths_val": test.lengths}
     display = _fit(estimator, (train.values, train.lengths), names, training)
-    sequences.keep_names(estimator, data)
+    sequences.keep_names(estimator, data, reading)
     output = training.save(estimator, display)
     score = None if test is None else estimator.score(test.values, test.lengths)
     facts = sequences.summarize(estimator, train, output, score, display.seconds, reading)
@@ -72,12 +72,14 @@ def _fit(estimator: Any, data: tuple[Any, ...], names: dict[str, Any], training:
 
 
 def keep_words(estimator: Any, corpus: Any) -> None:
-    """Give a model the words of its columns, and how text became words."""
+    """Give a model the words of its columns, how text became words, and how the input was asked to be read."""
     made_by = corpus.text or corpus.text_before
     if made_by is not None:
         estimator.text_options_ = made_by.kept()
     if corpus.vocabulary is not None:
         estimator.vocabulary_ = corpus.vocabulary
+    if corpus.asked:
+        estimator.reading_options_ = dict(corpus.asked)
 
 
 def check_model(output: Path) -> None:

@@ -67,6 +67,8 @@ class Reading:
     text: Any = None
     given: tuple[str, ...] = ()
     """Options that are for text only."""
+    preferred: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What the fit of a model was asked for: it holds where nothing else is, and the input has it."""
 
     def at(self, paths: Sequence[Path]) -> Reading:
         """Return how to read some paths."""
@@ -100,6 +102,7 @@ class Reading:
                     text=self.text or TextOptions(),
                     progress=progress.with_bar(advance),
                     encoding=self.encoding,
+                    preferred=self.preferred,
                     **self.columns,
                 )
         except KeyboardInterrupt:
@@ -113,25 +116,29 @@ class Reading:
     def beginnings(self, rows: Collection[int], length: int) -> Mapping[int, str]:
         """Return how some documents of a corpus of text begin."""
         from ssvi.data.readers import sources_of
-        from ssvi.data.readers.columns import Columns
+        from ssvi.data.readers.asked import format_before
+        from ssvi.data.readers.columns import columns_of
         from ssvi.data.readers.text import read_beginnings
 
-        own = {name.removesuffix("_column"): value for name, value in self.columns.items()}
-        columns = Columns(own.pop("column", None), **own)
+        columns = columns_of(self.columns, self.preferred)
         without_html = self.text is not None and self.text.strip_html
-        sources = sources_of(self.paths, self.format)
+        sources = sources_of(self.paths, self.format or format_before(self.preferred, self.paths))
         return read_beginnings(sources, rows, length, columns, self.encoding, without_html=without_html)
 
     def over(self, estimator: Any) -> Reading:
-        """Return how to read it over the words of a fitted model, where it has words."""
+        """Return how to read it over the words of a fitted model, where it has words, and as its fit was asked to."""
         from ssvi.data.readers import TextOptions
         from ssvi.files.models import vocabulary_of
 
-        words = vocabulary_of(estimator)
+        words, own = vocabulary_of(estimator), self.as_before(estimator)
         if words is None:
-            return self
+            return own
         text = TextOptions.for_words(words, getattr(estimator, "text_options_", None))
-        return dataclasses.replace(self, text=text)
+        return dataclasses.replace(own, text=text)
+
+    def as_before(self, estimator: Any) -> Reading:
+        """Return how to read it as the fit of a model was asked to, wherever nothing else is asked for now."""
+        return dataclasses.replace(self, preferred=getattr(estimator, "reading_options_", {}))
 
 
 class _Progress:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +163,8 @@ class Corpus:
         any other.
     notes : tuple of str
         Sentences about the input that a person should know of.
+    asked : mapping
+        The format, columns and delimiter that were asked for, by the names that `read_corpus` has for them.
 
     """
 
@@ -174,6 +176,7 @@ class Corpus:
     words: WordFacts | None = None
     notes: tuple[str, ...] = ()
     known: float = 1.0
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...] | None:
