@@ -117,7 +117,31 @@ def test_text_of_another_kind_is_noticed(texts, tmp_path):
     other.write_text("\n".join([f"{known[0]} quite other things altogether"] * 30))
     assert "known to this model" not in run("score", model, texts).stderr
     said = run("score", model, other).stderr
-    assert f"ssvi: note: only 25% of the words of {other} are known to this model: was it fitted to other text?" in said
+    assert f"ssvi: note: only 25% of the words of {other} are known to this model (100% would be of text" in said
+
+
+def test_known_words_that_are_seldom_ones_tell_text_of_another_kind(tmp_path):
+    """Words by rank: text of the model's kind has the first most often, that of another kind the last."""
+    draw, names = np.random.default_rng(0), np.array([f"word{rank:03d}" for rank in range(400)])
+    weights = 1.0 / np.arange(1, 401)
+
+    def write(name, weights, documents):
+        drawn = [draw.choice(names, 40, p=weights / weights.sum()) for _ in range(documents)]
+        (tmp_path / name).write_text("\n".join(map(" ".join, drawn)))
+        return tmp_path / name
+
+    model = tmp_path / "m.ssvi"
+    run("fit", "lda", write("own.txt", weights, 300), "-k", 2, "--passes", 2, "--max-df", 1.0, "-o", model, "--jobs", 1)
+    assert 0.9 < ssvi.load(model).known_words_ < 1
+    for documents in (1, 100):
+        assert run("score", model, write("like.txt", weights, documents)).stderr == ""
+        said = run("score", model, write("other.txt", weights[::-1], documents)).stderr
+        assert "other.txt are seldom ones in the text that this model was fitted to" in said
+    fitted = ssvi.load(model)
+    del fitted.known_words_  # as in files of earlier versions
+    fitted.save(model)
+    assert "are seldom ones" in run("score", model, tmp_path / "other.txt").stderr
+    assert run("score", model, tmp_path / "like.txt").stderr == ""
 
 
 def _table(path, delimiter=",", names=("number", "when", "headline", "text")):

@@ -72,10 +72,12 @@ def _fit(estimator: Any, data: tuple[Any, ...], names: dict[str, Any], training:
 
 
 def keep_words(estimator: Any, corpus: Any) -> None:
-    """Give a model the words of its columns, how text became words, and how the input was asked to be read."""
+    """Give a model the words of its columns, how text became words, and what else later readings go by."""
     made_by = corpus.text or corpus.text_before
     if made_by is not None:
         estimator.text_options_ = made_by.kept()
+    if corpus.text is not None:
+        estimator.known_words_ = float(corpus.known)
     if corpus.vocabulary is not None:
         estimator.vocabulary_ = corpus.vocabulary
     if corpus.asked:

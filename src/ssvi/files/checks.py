@@ -190,6 +190,7 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     **dict.fromkeys(("feature_names_in_", "vocabulary_"), _check_words),
     "text_options_": _check_text_options,
     "reading_options_": _check_reading_options,
+    "known_words_": _require(lambda value: _is_number(value) and 0 <= value <= 1, "a share"),
     "labels_": _check_labels,
     "scores_": _check_scores,
     "history_": _check_history,

@@ -11,6 +11,7 @@ from tests.data.readers.helpers import dense, write
 
 from ssvi.data.readers import TextOptions, read_corpus
 from ssvi.data.readers.base import WordFacts
+from ssvi.data.readers.counting import count_words
 from ssvi.data.readers.languages import LANGUAGES, stop_words_of
 from ssvi.data.readers.words import looks_like_html, strip_html
 
@@ -207,3 +208,11 @@ def test_what_is_done_does_not_change_the_counts_of_the_rest(tmp_path):
         corpus = read_corpus(path, text=TextOptions(ngram_range=(1, 2), min_df=2, **other))
         assert corpus.vocabulary == plain.vocabulary
         np.testing.assert_array_equal(dense(corpus), dense(plain))
+
+
+def test_the_share_of_words_that_another_text_would_have_is_told():
+    """Without a document, its words are in one document less: "tea" is in two others then, "oil" in one."""
+    texts = ["tea oil", "tea oil", "tea", "sea"]
+    counted = count_words("texts", iter(texts), TextOptions(min_df=2, max_df=1.0))
+    assert counted.vocabulary == ("oil", "tea")
+    assert counted.known == 3 / 6

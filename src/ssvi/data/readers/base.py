@@ -159,8 +159,8 @@ class Corpus:
     words : WordFacts, optional
         What became of the words of a text.
     known : float
-        Of a text that was read over given words, the share of the first documents' words that are among these; 1 of
-        any other.
+        Of a text that was read over given words, the share of the first documents' words that are among these; of a
+        text whose own words were taken, the share that is to be expected of another like it; 1 of anything else.
     notes : tuple of str
         Sentences about the input that a person should know of.
     asked : mapping
