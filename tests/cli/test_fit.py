@@ -159,3 +159,11 @@ def test_a_fit_may_end_by_itself_and_one_that_has_not_converged_says_so(counts, 
     assert "--passes auto" in result.stdout  # once, in the summary
     assert "converged" not in result.stdout + result.stderr
     assert with_options("set `max_iter` to 5") == "set --passes to 5"
+
+
+def test_a_model_of_numbers_is_not_fitted_to_text(texts, counts, tmp_path, refused):
+    said = refused("fit", "gaussian_mixture", texts, "-k", 2, "-o", tmp_path / "m.ssvi")
+    assert "gaussian_mixture is for tables of numbers, and" in said
+    assert "was read as text: for text there are lda, hdp and ctm" in said
+    fit = run("fit", "gaussian_mixture", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", tmp_path / "m.ssvi")
+    assert fit.exit_code == 0

@@ -34,6 +34,7 @@ def fit_documents(
     `beginning` is what it starts from, by the names of its words; `compiled` waits for the kernels.
     """
     corpus = reading.read(quiet=training.silent)
+    check_kind(estimator, corpus, reading.where)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=training.silent)
     train, test = split_off(corpus.documents, held_out, int(estimator.random_state))
@@ -45,6 +46,15 @@ def fit_documents(
     score = None if test is None else estimator.score(test)
     facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
     training.tell(display, facts, lambda: in_lines(facts, estimator))
+
+
+def check_kind(estimator: Any, corpus: Any, where: str) -> None:
+    """Refuse to fit a model of tables of numbers to text, whose thousands of counts it would take long over."""
+    if corpus.text is not None and getattr(estimator, "rows_are_means", False):
+        raise ValueError(
+            f"{estimator.name} is for tables of numbers, and {where} was read as text: for text there are lda, hdp and "
+            "ctm; numbers are read from .npz, .mtx and .h5ad files, say."
+        )
 
 
 def fit_sequences(estimator: Any, reading: Reading, held_out: float, training: Training) -> None:
