@@ -10,6 +10,7 @@ from tests.cli.helpers import OF_ROWS, WORDS, run
 import ssvi
 from ssvi.cli import with_options
 from ssvi.estimators.registry import estimators
+from ssvi.files.models import vocabulary_of
 
 
 def test_from_texts_to_topics(texts, tmp_path):
@@ -167,3 +168,13 @@ def test_a_model_of_numbers_is_not_fitted_to_text(texts, counts, tmp_path, refus
     assert "was read as text: for text there are lda, hdp and ctm" in said
     fit = run("fit", "gaussian_mixture", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", tmp_path / "m.ssvi")
     assert fit.exit_code == 0
+
+
+def test_pieces_of_contractions_and_numbers_are_no_words_of_commands(tmp_path):
+    path, model = tmp_path / "texts.txt", tmp_path / "m.ssvi"
+    path.write_text("we don't know of 10,000 ships\nthey haven't 20,000 anchors\n" * 20)
+    fit = ["fit", "lda", path, "-k", 2, "--passes", 1, "--jobs", 1, "--max-df", 1.0, "-o", model, "--quiet"]
+    run(*fit)
+    assert set(vocabulary_of(ssvi.load(model))) == {"10", "20", "anchors", "know", "ships"}
+    run(*fit, "--stop-words", "none")
+    assert {"don", "haven", "000"} <= set(vocabulary_of(ssvi.load(model)))

@@ -240,6 +240,7 @@ def how_to_count(
         phrases=PhraseRule() if phrases else None,
         strip_html=strip_html,
         numbers=not no_numbers,
+        pieces=language is None and not words,
         segment=segment,
     )
     text.words_to_leave_out()  # which may want a package that is not there: better told before anything is read
@@ -250,7 +251,7 @@ def how_to_count(
 def _stop_words(choice: str) -> tuple[Any, tuple[str, ...]]:
     """Return the words to leave out: a language or none, and further words of files and other languages."""
     from ssvi.data.readers import read_vocabulary
-    from ssvi.data.readers.languages import LANGUAGES, stop_words_of
+    from ssvi.data.readers.languages import LANGUAGES, PIECES, stop_words_of
 
     language, words = None, []
     for part in choice.split(","):
@@ -258,7 +259,7 @@ def _stop_words(choice: str) -> tuple[Any, tuple[str, ...]]:
         if name in LANGUAGES and language is None:
             language = name
         elif name in LANGUAGES:
-            words += sorted(stop_words_of(name))
+            words += sorted(stop_words_of(name) | PIECES.get(name, frozenset()))
         elif Path(part).is_file():
             words += read_vocabulary(Path(part), "utf-8")
         elif name != "none":
