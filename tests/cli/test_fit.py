@@ -160,6 +160,7 @@ def test_a_fit_may_end_by_itself_and_one_that_has_not_converged_says_so(counts, 
     assert "--passes auto" in result.stdout  # once, in the summary
     assert "converged" not in result.stdout + result.stderr
     assert with_options("set `max_iter` to 5") == "set --passes to 5"
+    assert with_options("more than n_components=50 allows") == "more than --topics 50 allows"
 
 
 def test_a_model_of_numbers_is_not_fitted_to_text(texts, counts, tmp_path, refused):

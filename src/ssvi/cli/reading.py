@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssvi.cli.inputs import bar, starting_with
+from ssvi.cli.mistakes import refuse_swapped
 
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
@@ -288,6 +289,7 @@ def reads(
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
+            refuse_swapped(command.__name__, given.get("model"), given.get("source"))
             parts = {option.name: given.pop(option.name) for option in options}
             make = functools.partial(template, **parts)
             command(**given, reading=make if later else make())

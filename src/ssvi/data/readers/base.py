@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssvi.batches.documents import Documents
-from ssvi.file_kinds import Kind, kind_of
+from ssvi.file_kinds import Kind, close_name, kind_of
 
 if TYPE_CHECKING:
     from ssvi.data.readers.options import TextOptions
@@ -210,7 +210,7 @@ def check_format(path: Path, format: str) -> None:
     if not path.exists():
         if str(path).startswith(("http:", "https:")):
             raise CorpusError(f"{path} is an address, and only files of this machine are read: download it first.")
-        raise CorpusError(f"there is no {path}: check the path.")
+        raise CorpusError(f"there is no {path}{close_name(path)}: check the path.")
     if path.is_dir() != (format in ("folder", "corpus")):
         kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
         raise CorpusError(

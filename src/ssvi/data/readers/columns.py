@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -116,9 +117,17 @@ def choose_column(path: Path, columns: Sequence[str], column: str | None) -> str
 def _one_of(path: Path, columns: Sequence[str], wanted: str, option: str) -> str:
     if wanted not in columns:
         raise CorpusError(
-            f"{path} has no column {wanted!r}: give one of its columns ({_shown(columns)}) as `{option}`."
+            f"{path} has no column {wanted!r}{_near(wanted, columns)}: give one of its columns ({_shown(columns)}) as "
+            f"`{option}`."
         )
     return wanted
+
+
+def _near(wanted: str, columns: Sequence[str]) -> str:
+    """Return a question if a column is called nearly so; capital letters and spaces around it make no difference."""
+    plain = {name.strip().lower(): name for name in reversed(columns)}
+    near = difflib.get_close_matches(wanted.strip().lower(), plain, n=1)
+    return f" (did you mean {plain[near[0]]!r}?)" if near else ""
 
 
 def _shown(columns: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from ssvi.data.readers.options import TextOptions
 from ssvi.data.readers.phrases import FoundPhrases, PhraseRule, TokenStore
 from ssvi.data.readers.vocabulary import read_vocabulary
 
+_NUMBER = re.compile(r"[-+]?[\d.,]*\d(?:e[-+]?\d+)?", re.IGNORECASE)
+_NUMBERS = "its documents are numbers and no text: give the column of the text, if it has one, as `column`"
 _FREQUENT = 40  # words, for signs of a language
 _LOOKED_AT = 200  # documents, the first, for signs of HTML
 
@@ -53,12 +56,19 @@ def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Coun
     except CorpusError:
         raise
     except ValueError as error:
-        raise CorpusError(f"{where} gives no counts of words: {no_words(error, text, len(first))}.") from error
+        why = _NUMBERS if _are_numbers(first) else no_words(error, text, len(first))
+        raise CorpusError(f"{where} gives no counts of words: {why}.") from error
     if counts.nnz == 0:
         raise CorpusError(f"{where} has no word of the vocabulary: check both, and the text options.")
     notes += notes_after(np.asarray(counts.sum(axis=0)).ravel(), vocabulary, text)
     known = known if text.vocabulary is None else _known_share(first, text)
     return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes), known)
+
+
+def _are_numbers(documents: Sequence[str]) -> bool:
+    """Tell whether documents, those without anything aside, are numbers and nothing else."""
+    filled = [document for document in map(str.strip, documents) if document]
+    return bool(filled) and all(map(_NUMBER.fullmatch, filled))
 
 
 def _known_share(documents: Sequence[str], text: TextOptions) -> float:
@@ -231,6 +241,8 @@ def notes_before(first: list[str], text: TextOptions) -> list[str]:
     notes = []
     if not text.strip_html and words.looks_like_html(first):
         notes.append("there are HTML tags in the text: `strip_html` takes them out.")
+    if _are_numbers(first):
+        notes.append(f"{_NUMBERS}.")
     never = [word for word in text.vocabulary or () if text.lowercase and word != word.lower()]
     if never:
         notes.append(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ssvi.batches.runs import group_rows
 from ssvi.data.readers.base import CorpusError, clause, optional_module
 from ssvi.data.readers.lines import Source
+from ssvi.file_kinds import close_name
 from ssvi.typing import Array
 
 _MISSING = {"", "na", "nan", "null", "none", "?"}
@@ -79,8 +80,10 @@ def read_sequences(
     file has them.
     """
     before = preferred or {}
+    if path.is_dir():
+        raise CorpusError(f"{path} is a folder, and models of sequences read one file: {KINDS}.")
     if not path.is_file():
-        raise CorpusError(f"there is no file {path}.")
+        raise CorpusError(f"there is no file {path}{close_name(path)}: check the path.")
     kind = "".join(path.suffixes[-2:]).removesuffix(".gz").lower()
     kind = "." + kind.rpartition(".")[2]
     if kind in (".npz", ".npy"):
