@@ -179,3 +179,37 @@ def test_pieces_of_contractions_and_numbers_are_no_words_of_commands(tmp_path):
     assert set(vocabulary_of(ssvi.load(model))) == {"10", "20", "anchors", "know", "ships"}
     run(*fit, "--stop-words", "none")
     assert {"don", "haven", "000"} <= set(vocabulary_of(ssvi.load(model)))
+
+
+def test_two_numbers_of_topics_are_refused(texts, tmp_path, refused):
+    said = refused("fit", "lda", texts, "-k", 20, "--topics", 10, "-o", tmp_path / "m.ssvi")
+    assert "--topics (-k, --components) is given as 20 and 10: give one number" in said
+
+
+def test_a_new_model_is_not_called_like_something_else(texts, tmp_path, refused):
+    said = refused("fit", "lda", texts, "-k", 2, "-o", tmp_path / "topics.csv")
+    assert "topics.csv sounds like a file of another kind, and this is a model: call it topics.ssvi." in said
+    assert not (tmp_path / "topics.csv").exists()
+
+
+def test_compiling_is_spoken_of_only_where_kernels_are_missing(texts, tmp_path, monkeypatch):
+    for compiled in (True, False):
+        monkeypatch.setattr("ssvi.ahead.is_compiled", lambda topics, compiled=compiled: compiled)
+        monkeypatch.setattr("ssvi.ahead.subprocess.Popen", lambda *_, **__: pytest.fail("it compiles"))
+        monkeypatch.setattr("ssvi.ahead.os.cpu_count", lambda: 1)
+        said = run("fit", "lda", texts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", tmp_path / "m.ssvi").stderr
+        assert ("compiles its kernels" in said) is not compiled
+
+
+def test_info_is_for_people_and_its_json_has_everything(texts, tmp_path):
+    model = tmp_path / "m.ssvi"
+    run("fit", "lda", texts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet")
+    lines = dict(line.split(": ", 1) for line in run("info", model).stdout.splitlines())
+    facts = json.loads(run("info", model, "--json").stdout)
+    assert lines["vocabulary"] == "yes"
+    *changed, others = lines["parameters"].split("  ")
+    assert changed == ["max_iter=1", "n_components=2", "n_jobs=1", "random_state=0", "verbose=0"]
+    assert others == "all others=as usual (--json has them)"
+    assert {"doc_topic_prior", "batch_size", "n_components"} <= set(facts["parameters"])
+    assert float(lines["held_out_score"]) == pytest.approx(facts["held_out_score"], rel=1e-4)
+    assert len(lines["held_out_score"]) <= 7

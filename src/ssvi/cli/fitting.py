@@ -18,6 +18,10 @@ from ssvi.cli.training import Training, TrainingDisplay
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import describe
 
+_OTHER_KINDS = (
+    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".npz", ".npy", ".mtx", ".h5ad", ".html", ".htm",
+    ".png", ".svg", ".pdf", ".pkl", ".gz", ".zip",
+)  # fmt: skip
 _MOST_HELD_OUT = 1_000
 
 
@@ -95,7 +99,11 @@ def keep_words(estimator: Any, corpus: Any) -> None:
 
 
 def check_model(output: Path) -> None:
-    """Refuse to replace anything but a model."""
+    """Refuse to replace anything but a model, and a new name that says it is something else."""
+    if not output.exists() and output.suffix.lower() in _OTHER_KINDS:
+        raise ValueError(
+            f"{output.name} sounds like a file of another kind, and this is a model: call it {output.stem}.ssvi."
+        )
     if output.is_file():
         try:
             describe(output)
