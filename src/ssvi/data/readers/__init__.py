@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ssvi.data.readers.asked import format_before, what_was_asked
 from ssvi.data.readers.base import (
@@ -164,7 +165,7 @@ def text_input(
 
     The parameters are those of `read_corpus`.
     """
-    own = {name.removesuffix("_column"): value for name, value in named.items()}
+    own: dict[str, Any] = {name.removesuffix("_column"): value for name, value in named.items()}
     columns, sources = Columns(column, delimiter=delimiter, **own), sources_of(path, format)
     if any(_is_counts(place, kind, column) for place, kind in sources):
         return None
