@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import io
 import zipfile
@@ -83,7 +84,18 @@ _OFFICE = (
 _RIFF = {b"WEBP": _IMAGE, b"WAVE": _SOUND, b"AVI ": _VIDEO}
 _NEVER_TEXT = (b"%PDF-", b"%!PS", b"{\\rtf", b"%%MatrixMarket")  # nobody begins a text like this; with "ID3", one may
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
+_CLOSE = 0.8  # from 0, nothing in common, to 1
 _PICKLE_PROTOCOLS = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+
+
+def close_name(path: Path) -> str:
+    """Return a question, in brackets, if a file or folder beside a path that is not there has nearly its name."""
+    try:
+        names = [own.name for own in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, names, n=1, cutoff=_CLOSE)
+    return f" (did you mean {path.parent / near[0]}?)" if near else ""
 
 
 def kind_of_bytes(head: bytes) -> Kind | None:

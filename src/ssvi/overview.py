@@ -171,8 +171,16 @@ def facts_of(estimator: Any) -> dict[str, Any]:
         "steps": estimator.n_batch_iter_,
         "seconds": round(sum(step.seconds for step in estimator.history_), 3),
         "text": getattr(estimator, "text_options_", None),
+        "reading": getattr(estimator, "reading_options_", None),
         "parameters": {name: plain(value) for name, value in parameters.items()},
+        "changed_parameters": _changed(estimator, parameters),
     }
+
+
+def _changed(estimator: Any, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parameters that are not as an estimator has them by itself."""
+    usual = {name: plain(value) for name, value in type(estimator)().get_params(deep=False).items()}
+    return [name for name, value in parameters.items() if plain(value) != usual.get(name)]
 
 
 def _size(estimator: Any) -> dict[str, int]:

@@ -10,6 +10,7 @@ from tests.cli.helpers import OF_ROWS, WORDS, run
 import ssvi
 from ssvi.cli import with_options
 from ssvi.estimators.registry import estimators
+from ssvi.files.models import vocabulary_of
 
 
 def test_from_texts_to_topics(texts, tmp_path):
@@ -159,3 +160,56 @@ def test_a_fit_may_end_by_itself_and_one_that_has_not_converged_says_so(counts, 
     assert "--passes auto" in result.stdout  # once, in the summary
     assert "converged" not in result.stdout + result.stderr
     assert with_options("set `max_iter` to 5") == "set --passes to 5"
+    assert with_options("more than n_components=50 allows") == "more than --topics 50 allows"
+
+
+def test_a_model_of_numbers_is_not_fitted_to_text(texts, counts, tmp_path, refused):
+    said = refused("fit", "gaussian_mixture", texts, "-k", 2, "-o", tmp_path / "m.ssvi")
+    assert "gaussian_mixture is for tables of numbers, and" in said
+    assert "was read as text: for text there are lda, hdp and ctm" in said
+    fit = run("fit", "gaussian_mixture", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", tmp_path / "m.ssvi")
+    assert fit.exit_code == 0
+
+
+def test_pieces_of_contractions_and_numbers_are_no_words_of_commands(tmp_path):
+    path, model = tmp_path / "texts.txt", tmp_path / "m.ssvi"
+    path.write_text("we don't know of 10,000 ships\nthey haven't 20,000 anchors\n" * 20)
+    fit = ["fit", "lda", path, "-k", 2, "--passes", 1, "--jobs", 1, "--max-df", 1.0, "-o", model, "--quiet"]
+    run(*fit)
+    assert set(vocabulary_of(ssvi.load(model))) == {"10", "20", "anchors", "know", "ships"}
+    run(*fit, "--stop-words", "none")
+    assert {"don", "haven", "000"} <= set(vocabulary_of(ssvi.load(model)))
+
+
+def test_two_numbers_of_topics_are_refused(texts, tmp_path, refused):
+    said = refused("fit", "lda", texts, "-k", 20, "--topics", 10, "-o", tmp_path / "m.ssvi")
+    assert "--topics (-k, --components) is given as 20 and 10: give one number" in said
+
+
+def test_a_new_model_is_not_called_like_something_else(texts, tmp_path, refused):
+    said = refused("fit", "lda", texts, "-k", 2, "-o", tmp_path / "topics.csv")
+    assert "topics.csv sounds like a file of another kind, and this is a model: call it topics.ssvi." in said
+    assert not (tmp_path / "topics.csv").exists()
+
+
+def test_compiling_is_spoken_of_only_where_kernels_are_missing(texts, tmp_path, monkeypatch):
+    for compiled in (True, False):
+        monkeypatch.setattr("ssvi.ahead.is_compiled", lambda topics, compiled=compiled: compiled)
+        monkeypatch.setattr("ssvi.ahead.subprocess.Popen", lambda *_, **__: pytest.fail("it compiles"))
+        monkeypatch.setattr("ssvi.ahead.os.cpu_count", lambda: 1)
+        said = run("fit", "lda", texts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", tmp_path / "m.ssvi").stderr
+        assert ("compiles its kernels" in said) is not compiled
+
+
+def test_info_is_for_people_and_its_json_has_everything(texts, tmp_path):
+    model = tmp_path / "m.ssvi"
+    run("fit", "lda", texts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet")
+    lines = dict(line.split(": ", 1) for line in run("info", model).stdout.splitlines())
+    facts = json.loads(run("info", model, "--json").stdout)
+    assert lines["vocabulary"] == "yes"
+    *changed, others = lines["parameters"].split("  ")
+    assert changed == ["max_iter=1", "n_components=2", "n_jobs=1", "random_state=0", "verbose=0"]
+    assert others == "all others=as usual (--json has them)"
+    assert {"doc_topic_prior", "batch_size", "n_components"} <= set(facts["parameters"])
+    assert float(lines["held_out_score"]) == pytest.approx(facts["held_out_score"], rel=1e-4)
+    assert len(lines["held_out_score"]) <= 7

@@ -110,6 +110,8 @@ def test_a_fit_that_is_stopped_does_not_take_the_place_of_a_whole_one(counts, tm
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130
-    assert "stopped-model.ssvi: lda" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "stopped-model.ssvi: lda" in said.out
+    assert f"stopped early, before the fit was done: {tmp_path / 'stopped-model.ssvi'} is half-fitted" in said.err
     assert model.read_bytes() == before
     assert ssvi.load(tmp_path / "stopped-model.ssvi").n_batch_iter_ == 1

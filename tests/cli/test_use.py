@@ -117,4 +117,74 @@ def test_text_of_another_kind_is_noticed(texts, tmp_path):
     other.write_text("\n".join([f"{known[0]} quite other things altogether"] * 30))
     assert "known to this model" not in run("score", model, texts).stderr
     said = run("score", model, other).stderr
-    assert f"ssvi: note: only 25% of the words of {other} are known to this model: was it fitted to other text?" in said
+    assert f"ssvi: note: only 25% of the words of {other} are known to this model (100% would be of text" in said
+
+
+def test_known_words_that_are_seldom_ones_tell_text_of_another_kind(tmp_path):
+    """Words by rank: text of the model's kind has the first most often, that of another kind the last."""
+    draw, names = np.random.default_rng(0), np.array([f"word{rank:03d}" for rank in range(400)])
+    weights = 1.0 / np.arange(1, 401)
+
+    def write(name, weights, documents):
+        drawn = [draw.choice(names, 40, p=weights / weights.sum()) for _ in range(documents)]
+        (tmp_path / name).write_text("\n".join(map(" ".join, drawn)))
+        return tmp_path / name
+
+    model = tmp_path / "m.ssvi"
+    run("fit", "lda", write("own.txt", weights, 300), "-k", 2, "--passes", 2, "--max-df", 1.0, "-o", model, "--jobs", 1)
+    assert 0.9 < ssvi.load(model).known_words_ < 1
+    for documents in (1, 100):
+        assert run("score", model, write("like.txt", weights, documents)).stderr == ""
+        said = run("score", model, write("other.txt", weights[::-1], documents)).stderr
+        assert "other.txt are seldom ones in the text that this model was fitted to" in said
+    fitted = ssvi.load(model)
+    del fitted.known_words_  # as in files of earlier versions
+    fitted.save(model)
+    assert "are seldom ones" in run("score", model, tmp_path / "other.txt").stderr
+    assert run("score", model, tmp_path / "like.txt").stderr == ""
+
+
+def _table(path, delimiter=",", names=("number", "when", "headline", "text")):
+    """Write a table whose headlines are of one kind of words, and whose texts are of another."""
+    row = ["17", "2024-05-31", "storm harbour anchor sail", "court judge lawyer trial"]
+    path.write_text("\n".join(delimiter.join(line) for line in [names, *([row] * 30)]) + "\n")
+    return path
+
+
+def test_a_model_reads_the_columns_that_its_fit_was_asked_for(tmp_path, refused):
+    table, model, out = _table(tmp_path / "news.csv"), tmp_path / "m.ssvi", tmp_path / "out.csv"
+    asked = ["--column", "headline", "--id-column", "number", "--date-column", "when"]
+    fit = ["--topics", 2, "--passes", 1, "--jobs", 1, "--held-out", 0, "--max-df", 1.0, "--quiet"]
+    run("fit", "lda", table, "-o", model, *asked, *fit)
+    assert ssvi.load(model).reading_options_ == {"column": "headline", "id_column": "number", "date_column": "when"}
+    listed = json.loads(run("documents", model, table, "--topic", 0, "--json").stdout)[0]
+    assert (listed["id"], listed["date"], listed["text"]) == ("17", "2024-05-31", "storm harbour anchor sail")
+    assert run("transform", model, table, "-o", out, "--jobs", 1).exit_code == 0
+    assert out.read_text().splitlines()[1].startswith("1,17,")
+    said = refused("score", model, table, "--column", "text")
+    assert "has no word of the vocabulary" in said, "an option goes before what is remembered"
+    other = _table(tmp_path / "other.csv", names=("id", "rest", "text", "more"))
+    assert run("score", model, other).exit_code == 0, "where there is no such column, the usual one is read"
+
+
+def test_a_model_reads_the_format_and_delimiter_that_its_fit_was_asked_for(tmp_path):
+    table, model = _table(tmp_path / "news.dat", "~"), tmp_path / "m.ssvi"
+    asked = ["--format", "csv", "--delimiter", "~", "--column", "headline"]
+    fit = ["--topics", 2, "--passes", 1, "--jobs", 1, "--held-out", 0, "--max-df", 1.0, "--quiet"]
+    run("fit", "lda", table, "-o", model, *asked, *fit)
+    listed = json.loads(run("documents", model, table, "--topic", 0, "--json").stdout)[0]
+    assert listed["text"] == "storm harbour anchor sail"
+    for name, delimiter in (("plain.csv", ","), ("same.csv", "~")):
+        other = json.loads(run("documents", model, _table(tmp_path / name, delimiter), "-t", 0, "--json").stdout)[0]
+        assert other["text"] == "storm harbour anchor sail", "it is taken only where it fits"
+    lines = tmp_path / "lines.txt"
+    lines.write_text("storm harbour\n" * 5)
+    assert json.loads(run("score", model, lines, "--json").stdout)["documents"] == 5
+
+
+def test_a_model_of_sequences_reads_the_columns_that_its_fit_was_asked_for(tmp_path):
+    table, model = tmp_path / "s.csv", tmp_path / "m.ssvi"
+    table.write_text("who;at;x\n" + "".join(f"{n};{t};{t % 3}.5\n" for n in range(4) for t in range(30)))
+    asked = ["--group-column", "who", "--date-column", "at", "--delimiter", ";"]
+    run("fit", "hmm", table, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model, "--quiet", *asked)
+    assert json.loads(run("score", model, table, "--json").stdout)["sequences"] == 4

@@ -185,6 +185,19 @@ def _change(path, change):
         (lambda text, _: text["fitted"]["mapping"].update(scores_="good"), "its scores are not pairs|object of type"),
         (lambda text, _: text["fitted"]["mapping"].update(scores_=[[1.0], [2.0]]), "its scores are not pairs"),
         (lambda text, _: text["fitted"]["mapping"].update(text_options_=[]), "its text options are not complete"),
+        (lambda text, _: _fitted_of(text).update(reading_options_="title"), "its reading options make no sense"),
+        (
+            lambda text, _: _fitted_of(text).update(reading_options_={"mapping": {"column": 3}}),
+            "its reading options make no sense",
+        ),
+        (
+            lambda text, _: _fitted_of(text).update(reading_options_={"mapping": {"run": "a"}}),
+            "its reading options make no sense",
+        ),
+        (
+            lambda text, _: _fitted_of(text).update(reading_options_={"mapping": {"format": "exe", "ending": ".x"}}),
+            "its reading options name no format",
+        ),
         (lambda text, _: text["fitted"]["mapping"].update(_state=3), "it holds a int where a state should be"),
         (
             lambda _, arrays: arrays.update({name: -array for name, array in arrays.items() if array.ndim == 2}),

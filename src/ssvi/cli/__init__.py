@@ -97,6 +97,7 @@ def _leave_quietly() -> NoReturn:
 def with_options(sentence: str) -> str:
     """Return a sentence of the library with the names of options where it has names of arguments."""
     sentence = sentence.replace("`max_iter`", "--passes")
+    sentence = re.sub(r"\bn_components=(\d+)", r"--topics \1", sentence)
     sentence = re.sub(r"^(local|global)_step ", r"--\1-step ", sentence)
     return re.sub(rf"`({_ARGUMENTS})`", lambda found: "--" + found[1].replace("_", "-"), sentence)
 

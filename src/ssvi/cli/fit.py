@@ -5,7 +5,7 @@ What compiles kernels is started before anything large is imported, and so this 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,8 +26,8 @@ def fit(
     source: Inputs,
     reading: Callable[[], Reading],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
-    components: Annotated[
-        int | None,
+    numbers: Annotated[
+        list[int] | None,
         typer.Option(
             "--topics",
             "--components",
@@ -66,6 +66,7 @@ def fit(
 
     Example: ssvi fit lda articles.jsonl --topics 50 --output topics.ssvi
     """
+    components = _one_number(numbers or [])
     with _compiling_ahead(model, components, local_step, global_step, quiet=quiet or as_json) as compiled:
         from ssvi.cli import fitting, sequences  # which bring scikit-learn, while kernels are being compiled
         from ssvi.cli.training import Training
@@ -92,6 +93,16 @@ def fit(
         else:
             beginning = {"start": begin} if named else {}
             fitting.fit_documents(estimator, how.at(source), held_out, training, beginning, compiled)
+
+
+def _one_number(numbers: Sequence[int]) -> int | None:
+    """Return how many topics are wanted; --topics, --components and -k are the same, and one of them is enough."""
+    if len(set(numbers)) > 1:
+        given = " and ".join(map(str, numbers))
+        raise ValueError(
+            f"--topics (-k, --components) is given as {given}: give one number; `ssvi choose` tries several."
+        )
+    return numbers[0] if numbers else None
 
 
 @contextmanager

@@ -18,6 +18,10 @@ from ssvi.cli.training import Training, TrainingDisplay
 from ssvi.files.checkpoints import Checkpoints
 from ssvi.files.models import describe
 
+_OTHER_KINDS = (
+    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".npz", ".npy", ".mtx", ".h5ad", ".html", ".htm",
+    ".png", ".svg", ".pdf", ".pkl", ".gz", ".zip",
+)  # fmt: skip
 _MOST_HELD_OUT = 1_000
 
 
@@ -34,6 +38,7 @@ def fit_documents(
     `beginning` is what it starts from, by the names of its words; `compiled` waits for the kernels.
     """
     corpus = reading.read(quiet=training.silent)
+    check_kind(estimator, corpus, reading.where)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=training.silent)
     train, test = split_off(corpus.documents, held_out, int(estimator.random_state))
@@ -47,6 +52,15 @@ def fit_documents(
     training.tell(display, facts, lambda: in_lines(facts, estimator))
 
 
+def check_kind(estimator: Any, corpus: Any, where: str) -> None:
+    """Refuse to fit a model of tables of numbers to text, whose thousands of counts it would take long over."""
+    if corpus.text is not None and getattr(estimator, "rows_are_means", False):
+        raise ValueError(
+            f"{estimator.name} is for tables of numbers, and {where} was read as text: for text there are lda, hdp and "
+            "ctm; numbers are read from .npz, .mtx and .h5ad files, say."
+        )
+
+
 def fit_sequences(estimator: Any, reading: Reading, held_out: float, training: Training) -> None:
     """Fit a model of sequences."""
     data = sequences.read(reading, estimator, quiet=training.silent)
@@ -55,7 +69,7 @@ def fit_sequences(estimator: Any, reading: Reading, held_out: float, training: T
     train, test = sequences.split_off(data, held_out, int(estimator.random_state))
     names = {} if test is None else {"X_val": test.values, "lengths_val": test.lengths}
     display = _fit(estimator, (train.values, train.lengths), names, training)
-    sequences.keep_names(estimator, data)
+    sequences.keep_names(estimator, data, reading)
     output = training.save(estimator, display)
     score = None if test is None else estimator.score(test.values, test.lengths)
     facts = sequences.summarize(estimator, train, output, score, display.seconds, reading)
@@ -72,16 +86,24 @@ def _fit(estimator: Any, data: tuple[Any, ...], names: dict[str, Any], training:
 
 
 def keep_words(estimator: Any, corpus: Any) -> None:
-    """Give a model the words of its columns, and how text became words."""
+    """Give a model the words of its columns, how text became words, and what else later readings go by."""
     made_by = corpus.text or corpus.text_before
     if made_by is not None:
         estimator.text_options_ = made_by.kept()
+    if corpus.text is not None:
+        estimator.known_words_ = float(corpus.known)
     if corpus.vocabulary is not None:
         estimator.vocabulary_ = corpus.vocabulary
+    if corpus.asked:
+        estimator.reading_options_ = dict(corpus.asked)
 
 
 def check_model(output: Path) -> None:
-    """Refuse to replace anything but a model."""
+    """Refuse to replace anything but a model, and a new name that says it is something else."""
+    if not output.exists() and output.suffix.lower() in _OTHER_KINDS:
+        raise ValueError(
+            f"{output.name} sounds like a file of another kind, and this is a model: call it {output.stem}.ssvi."
+        )
     if output.is_file():
         try:
             describe(output)

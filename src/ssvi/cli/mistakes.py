@@ -5,7 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
+from pathlib import Path
 from typing import Any
+
+from ssvi.file_kinds import MODEL, close_name, kind_of
 
 _PLAIN = (
     (r"^Invalid value for '(-[\w-]+)'[^:]*: ", r"\1: "),
@@ -18,6 +22,7 @@ _PLAIN = (
     (r"^Missing argument '([\w ]+)'", r"the \1 is missing"),
     (r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"this is more than the command takes: \1"),
     (r"^No such option: (\S+?)\.?(?: \(Possible options: (.*)\))?\.?$", r"there is no option \1 (\2)"),
+    (r"^Option '(-[\w-]+)' requires an argument", r"\1 has nothing behind it: give its value"),
     (r"^No such command '(.*?)'", r"there is no command '\1'"),
 )
 _ELSEWHERE = {  # what options are called in other tools
@@ -32,9 +37,12 @@ _CORPUS_COMES_AS = {"ssvi report": "--corpus"}  # commands that have an option w
 def of_options(error: Any) -> str:
     """Return a sentence for what the parser of options found wrong."""
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "ssvi"
+    command = context.command_path if context else _typed()
     if context and getattr(getattr(error, "param", None), "name", None) == "source":
         return _nothing_to_read(command, context.params.get("model"))
+    nearest = getattr(error, "possibilities", None)
+    if nearest:  # which are in the order of their likeness, and told in that of the alphabet
+        error.possibilities = nearest[:1]
     said = error.format_message()
     sentence = said
     for pattern, plain in _PLAIN:
@@ -50,6 +58,23 @@ def of_options(error: Any) -> str:
     return f"{sentence}{end}{hint} See {command} --help."
 
 
+def _typed() -> str:
+    """Return the command that was typed, as far as that is known to be one."""
+    return " ".join(["ssvi", *(word for word in sys.argv[1:2] if re.fullmatch(r"[a-z]+", word))])
+
+
+def refuse_swapped(command: str, model: Any, data: Any) -> None:
+    """Raise if a model was given where data goes, and data where the model goes."""
+    first = data[0] if isinstance(data, list) and data else None
+    if not isinstance(model, Path) or not isinstance(first, Path) or not model.exists():
+        return
+    if kind_of(first) is MODEL and kind_of(model) is not MODEL:
+        raise ValueError(
+            f"{model} is not a saved model, and {first} is one: the two are swapped, and the model comes first, as in "
+            f"ssvi {command} {first} {model} ..."
+        )
+
+
 def model_comes_first(command: str, data: str) -> str:
     """Return what to say to somebody who gave data where the name of a model goes."""
     return f"{data} is something to read, and the name of a model comes first: {command} lda {data} ..."
@@ -61,7 +86,7 @@ def of_files(error: OSError) -> str:
     if name is None or error.strerror is None:
         return str(error)
     if error.errno == errno.ENOENT:
-        return f"there is no file {name}: check the path."
+        return f"there is no file {name}{close_name(Path(os.fsdecode(name)))}: check the path."
     if error.errno == errno.EISDIR:
         return f"{name} is a folder, and a file is wanted."
     if error.errno == errno.EACCES:

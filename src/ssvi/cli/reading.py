@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssvi.cli.inputs import bar, starting_with
+from ssvi.cli.mistakes import refuse_swapped
 
 if TYPE_CHECKING:
     from ssvi.data.readers import Corpus
@@ -67,6 +68,8 @@ class Reading:
     text: Any = None
     given: tuple[str, ...] = ()
     """Options that are for text only."""
+    preferred: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What the fit of a model was asked for: it holds where nothing else is, and the input has it."""
 
     def at(self, paths: Sequence[Path]) -> Reading:
         """Return how to read some paths."""
@@ -100,6 +103,7 @@ class Reading:
                     text=self.text or TextOptions(),
                     progress=progress.with_bar(advance),
                     encoding=self.encoding,
+                    preferred=self.preferred,
                     **self.columns,
                 )
         except KeyboardInterrupt:
@@ -113,25 +117,29 @@ class Reading:
     def beginnings(self, rows: Collection[int], length: int) -> Mapping[int, str]:
         """Return how some documents of a corpus of text begin."""
         from ssvi.data.readers import sources_of
-        from ssvi.data.readers.columns import Columns
+        from ssvi.data.readers.asked import format_before
+        from ssvi.data.readers.columns import columns_of
         from ssvi.data.readers.text import read_beginnings
 
-        own = {name.removesuffix("_column"): value for name, value in self.columns.items()}
-        columns = Columns(own.pop("column", None), **own)
+        columns = columns_of(self.columns, self.preferred)
         without_html = self.text is not None and self.text.strip_html
-        sources = sources_of(self.paths, self.format)
+        sources = sources_of(self.paths, self.format or format_before(self.preferred, self.paths))
         return read_beginnings(sources, rows, length, columns, self.encoding, without_html=without_html)
 
     def over(self, estimator: Any) -> Reading:
-        """Return how to read it over the words of a fitted model, where it has words."""
+        """Return how to read it over the words of a fitted model, where it has words, and as its fit was asked to."""
         from ssvi.data.readers import TextOptions
         from ssvi.files.models import vocabulary_of
 
-        words = vocabulary_of(estimator)
+        words, own = vocabulary_of(estimator), self.as_before(estimator)
         if words is None:
-            return self
+            return own
         text = TextOptions.for_words(words, getattr(estimator, "text_options_", None))
-        return dataclasses.replace(self, text=text)
+        return dataclasses.replace(own, text=text)
+
+    def as_before(self, estimator: Any) -> Reading:
+        """Return how to read it as the fit of a model was asked to, wherever nothing else is asked for now."""
+        return dataclasses.replace(self, preferred=getattr(estimator, "reading_options_", {}))
 
 
 class _Progress:
@@ -233,6 +241,7 @@ def how_to_count(
         phrases=PhraseRule() if phrases else None,
         strip_html=strip_html,
         numbers=not no_numbers,
+        pieces=language is None and not words,
         segment=segment,
     )
     text.words_to_leave_out()  # which may want a package that is not there: better told before anything is read
@@ -243,7 +252,7 @@ def how_to_count(
 def _stop_words(choice: str) -> tuple[Any, tuple[str, ...]]:
     """Return the words to leave out: a language or none, and further words of files and other languages."""
     from ssvi.data.readers import read_vocabulary
-    from ssvi.data.readers.languages import LANGUAGES, stop_words_of
+    from ssvi.data.readers.languages import LANGUAGES, PIECES, stop_words_of
 
     language, words = None, []
     for part in choice.split(","):
@@ -251,7 +260,7 @@ def _stop_words(choice: str) -> tuple[Any, tuple[str, ...]]:
         if name in LANGUAGES and language is None:
             language = name
         elif name in LANGUAGES:
-            words += sorted(stop_words_of(name))
+            words += sorted(stop_words_of(name) | PIECES.get(name, frozenset()))
         elif Path(part).is_file():
             words += read_vocabulary(Path(part), "utf-8")
         elif name != "none":
@@ -280,6 +289,7 @@ def reads(
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
+            refuse_swapped(command.__name__, given.get("model"), given.get("source"))
             parts = {option.name: given.pop(option.name) for option in options}
             make = functools.partial(template, **parts)
             command(**given, reading=make if later else make())

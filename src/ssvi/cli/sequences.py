@@ -13,6 +13,7 @@ from ssvi.batches import Sequences
 from ssvi.cli.reading import Reading, say_notes
 from ssvi.cli.states import about_states, states_in_lines
 from ssvi.cli.summary import score_line
+from ssvi.data.readers.asked import what_was_asked
 from ssvi.data.readers.sequences import SequenceData, read_sequences
 from ssvi.estimators.sequences import SequenceEstimator, check_lengths
 from ssvi.evaluation.trend import trend_of
@@ -44,6 +45,7 @@ def read(reading: Reading, estimator: Any, *, quiet: bool = True) -> SequenceDat
         delimiter=reading.columns.get("delimiter"),
         encoding=reading.encoding,
         symbols=getattr(estimator, "symbols_", None),
+        preferred=getattr(estimator, "reading_options_", None),
     )
     say_notes(found.notes, quiet=quiet)
     check_lengths(Sequences.from_lengths(found.values, found.lengths))
@@ -78,8 +80,11 @@ def split_off(data: SequenceData, share: float, seed: int) -> tuple[SequenceData
     return train, test
 
 
-def keep_names(estimator: Any, data: SequenceData) -> None:
-    """Give a model the names of its columns or symbols."""
+def keep_names(estimator: Any, data: SequenceData, reading: Reading) -> None:
+    """Give a model the names of its columns or symbols, and how the input was asked to be read."""
+    asked = what_was_asked(reading.paths, None, reading.columns)
+    if asked:
+        estimator.reading_options_ = asked
     if data.symbols is not None:
         estimator.keep_symbols(data.symbols)
     elif data.columns is not None:

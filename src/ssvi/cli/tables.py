@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssvi.cli import inputs
+from ssvi.cli.mistakes import refuse_swapped
 
 if TYPE_CHECKING:
     from ssvi.cli.training import Training
@@ -84,7 +85,7 @@ def _in_lines(facts: dict[str, Any], summary: Any) -> list[str]:
 def predict(
     model: inputs.ModelFile,
     table: Annotated[Path, typer.Argument(help="A table with the columns that the formula asks for.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The csv file to write.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The csv file to write; it is needed.")] = None,
     average: Annotated[
         bool, typer.Option("--average-group", help="Take every row for one of the average group.")
     ] = False,
@@ -97,15 +98,18 @@ def predict(
 
     Example: ssvi predict sleep.ssvi people.csv -o predictions.csv
     """
-    inputs.check_output(output, table, model)
     from ssvi.files.models import load
 
+    refuse_swapped("predict", model, [table])
     estimator = load(model)
     if getattr(estimator, "formula", None) is None:
         raise ValueError(
             f"{model} is no regression by a formula, so that there is nothing to predict from a table; "
             "`ssvi transform` applies other models."
         )
+    if output is None:
+        raise ValueError("--output (-o) is missing. See ssvi predict --help.")
+    inputs.check_output(output, table, model)
     rows = read_table([table])
     if average:
         from ssvi.estimators.hierarchical.formulas import parse

@@ -51,7 +51,8 @@ class TrainingDisplay:
             console=self._console,
             disable=quiet or not self._console.is_terminal,
         )
-        label = f"{estimator.name} (a first fit compiles its kernels)"
+        self._first = "" if _is_compiled(estimator) else " (a first fit on a machine compiles its kernels)"
+        label = f"{estimator.name}{self._first}"
         self._task = self._bar.add_task(label, total=estimator.total_steps(rows), score="")
 
     @property
@@ -79,8 +80,7 @@ class TrainingDisplay:
 
     def __enter__(self) -> Self:
         if not self._console.is_terminal and not self._quiet:
-            name = self._estimator.name
-            self._console.print(f"fitting {name} (a first fit on a machine compiles its kernels)", highlight=False)
+            self._console.print(f"fitting {self._estimator.name}{self._first}", highlight=False)
         self._bar.start()
         return self
 
@@ -131,13 +131,25 @@ class Training:
 
     def tell(self, display: TrainingDisplay, facts: Any, in_lines: Callable[[], Iterable[str]]) -> None:
         """Say what was fitted and where it is; a fit that was stopped ends the command with that."""
+        if display.stopped:  # before the summary, which may read like that of a whole fit
+            sys.stderr.write(
+                f"ssvi: stopped early, before the fit was done: {facts['output']} is half-fitted; "
+                "with --checkpoint FOLDER a fit can be resumed.\n"
+            )
+            sys.stderr.flush()
         if self.as_json:
             print_json(facts)
         elif not self.quiet:
             typer.echo("\n".join(in_lines()))
         if display.stopped:
-            sys.stderr.write("ssvi: stopped early; with --checkpoint FOLDER a fit can be resumed.\n")
             raise typer.Exit(INTERRUPTED)
+
+
+def _is_compiled(estimator: Any) -> bool:
+    """Tell whether the kernels of a fit are known to be on disk; of other models than topics nobody has looked."""
+    from ssvi import ahead
+
+    return estimator.name in ("lda", "hdp") and ahead.is_compiled(int(estimator.n_components))
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def _documents(
 
     kept = getattr(estimator, "text_options_", None)
     text = TextOptions() if kept is None else TextOptions.from_kept(kept)
-    corpus = dataclasses.replace(reading, text=text).read(quiet=quiet)
+    corpus = dataclasses.replace(reading.as_before(estimator), text=text).read(quiet=quiet)
     if corpus.text is not None and known is None:
         raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
     X, names = corpus.documents.to_matrix(), corpus.vocabulary

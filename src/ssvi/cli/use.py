@@ -15,13 +15,13 @@ from rich.progress import MofNCompleteColumn
 from ssvi.batches.sources import Source
 from ssvi.cli import inputs, sequences
 from ssvi.cli.display import text_cell
+from ssvi.cli.familiarity import of_another_kind
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import vocabulary_of
 
 _ROWS_AT_ONCE = 10_000
-_FAMILIAR = 0.5  # share of words below which a text is none of the kind that a model was fitted to
 
 
 @reads(how_to_read)
@@ -128,9 +128,8 @@ def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     corpus = reading.over(estimator).read(quiet=quiet)
     # How text is cleaned was decided by the fit.
     say_notes([note for note in corpus.notes if "`strip_html`" not in note], quiet=quiet)
-    if corpus.known < _FAMILIAR:
-        few = f"only {corpus.known:.0%} of the words of {reading.where} are known to this model"
-        say_notes([f"{few}: was it fitted to other text?"], quiet=quiet)
+    stranger = None if quiet else of_another_kind(estimator, corpus, reading.where)
+    say_notes([stranger] if stranger else [], quiet=quiet)
     if corpus.text is not None and vocabulary_of(estimator) is None:
         raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
     wanted, found = estimator.n_features_in_, corpus.documents.n_words

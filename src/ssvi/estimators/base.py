@@ -91,6 +91,8 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         "feature_names_in_",
         "vocabulary_",
         "text_options_",
+        "reading_options_",
+        "known_words_",
         "labels_",
         "scores_",
         "random_state_",
@@ -264,7 +266,8 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
 
     def _forget(self) -> None:
         """Take away what an earlier fit has left behind and this one may not have."""
-        for name in ("vocabulary_", "text_options_", "labels_", "_state", *self.passing_attributes):
+        of_text = ("vocabulary_", "text_options_", "reading_options_", "known_words_")
+        for name in (*of_text, "labels_", "_state", *self.passing_attributes):
             self.__dict__.pop(name, None)
         self._ended = False
 

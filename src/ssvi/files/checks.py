@@ -116,6 +116,12 @@ def _check_text_options(name: str, value: Any, estimator: Any) -> None:
     TextOptions.from_kept(value)
 
 
+def _check_reading_options(name: str, value: Any, estimator: Any) -> None:
+    from ssvi.data.readers.asked import check_asked  # seldom wanted
+
+    check_asked(value)
+
+
 def _check_history(name: str, value: Any, estimator: Any) -> None:
     if not isinstance(value, list) or not all(map(_is_step, value)):
         raise ValueError("its history is not one of steps")
@@ -183,6 +189,8 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     **dict.fromkeys(("n_features_in_", "random_state_", "n_iter_", "_n_distinct"), _COUNT),
     **dict.fromkeys(("feature_names_in_", "vocabulary_"), _check_words),
     "text_options_": _check_text_options,
+    "reading_options_": _check_reading_options,
+    "known_words_": _require(lambda value: _is_number(value) and 0 <= value <= 1, "a share"),
     "labels_": _check_labels,
     "scores_": _check_scores,
     "history_": _check_history,

@@ -11,6 +11,7 @@ from tests.data.readers.helpers import dense, write
 
 from ssvi.data.readers import TextOptions, read_corpus
 from ssvi.data.readers.base import WordFacts
+from ssvi.data.readers.counting import count_words
 from ssvi.data.readers.languages import LANGUAGES, stop_words_of
 from ssvi.data.readers.words import looks_like_html, strip_html
 
@@ -207,3 +208,31 @@ def test_what_is_done_does_not_change_the_counts_of_the_rest(tmp_path):
         corpus = read_corpus(path, text=TextOptions(ngram_range=(1, 2), min_df=2, **other))
         assert corpus.vocabulary == plain.vocabulary
         np.testing.assert_array_equal(dense(corpus), dense(plain))
+
+
+def test_the_share_of_words_that_another_text_would_have_is_told():
+    """Without a document, its words are in one document less: "tea" is in two others then, "oil" in one."""
+    texts = ["tea oil", "tea oil", "tea", "sea"]
+    counted = count_words("texts", iter(texts), TextOptions(min_df=2, max_df=1.0))
+    assert counted.vocabulary == ("oil", "tea")
+    assert counted.known == 3 / 6
+
+
+def test_pieces_of_contractions_and_numbers_are_words_unless_they_are_not_wanted():
+    text = ["we don't know, they didn't: 10,000 ships won at 9:00 o'clock"]
+    counted = [count_words("text", iter(text), TextOptions(pieces=pieces)).vocabulary for pieces in (True, False)]
+    assert set(counted[0]) - set(counted[1]) == {"don", "didn", "000", "00"}
+    assert set(counted[1]) == {"10", "clock", "know", "ships", "won"}
+    without = TextOptions(stop_words=None, pieces=False).words_to_leave_out()
+    assert without == {"00", "000"}, "contractions belong to a language"
+
+
+def test_models_keep_whether_pieces_are_words():
+    """What is kept does not change where they are: earlier models read text as before."""
+    assert "no_pieces" not in TextOptions().kept()
+    kept = TextOptions(pieces=False).kept()
+    assert kept["no_pieces"] is True
+    assert not TextOptions.from_kept(kept).pieces
+    assert "don" not in TextOptions.for_words(("don", "ship"), kept).words_to_leave_out()
+    with pytest.raises(ValueError, match="text options make no sense"):
+        TextOptions.from_kept(kept | {"no_pieces": "yes"})

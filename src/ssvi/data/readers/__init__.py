@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from ssvi.data.readers.asked import format_before, what_was_asked
 from ssvi.data.readers.base import (
     FORMATS,
     TEXT_FORMATS,
@@ -17,7 +20,7 @@ from ssvi.data.readers.base import (
 )
 from ssvi.data.readers.beside import with_beside
 from ssvi.data.readers.cells import read_h5ad
-from ssvi.data.readers.columns import Columns
+from ssvi.data.readers.columns import Columns, columns_of
 from ssvi.data.readers.counting import with_vocabulary
 from ssvi.data.readers.counts import read_ldac, read_svmlight, read_uci
 from ssvi.data.readers.matrices import read_npz
@@ -69,6 +72,7 @@ def read_corpus(
     date_column: str | None = None,
     group_column: str | None = None,
     delimiter: str | None = None,
+    preferred: Mapping[str, str] | None = None,
 ) -> Corpus:
     """Read documents as bags of words.
 
@@ -103,11 +107,34 @@ def read_corpus(
     delimiter : str, optional
         What stands between the columns of a csv or tsv file; by default a tab in a tsv, and in a csv what its first
         lines tell.
+    preferred : mapping, optional
+        What the asked-for parameters of another reading were (`Corpus.asked`): each is taken for this one too, where
+        none is given and the files have it.
 
     """
-    columns = Columns(column, id_column, title_column, date_column, group_column, delimiter)
-    sources = sources_of(path, format)
-    counts = [_is_counts(own, kind, column) for own, kind in sources]
+    named = {
+        "column": column, "id_column": id_column, "title_column": title_column, "date_column": date_column,
+        "group_column": group_column, "delimiter": delimiter,
+    }  # fmt: skip
+    columns, paths = columns_of(named, preferred), expand(path)
+    asked = what_was_asked(paths, format, named)
+    format = format or format_before(preferred or {}, paths)
+    corpus = _read_any(paths, format, columns, vocabulary, text, progress, encoding)
+    return replace(corpus, asked=asked)
+
+
+def _read_any(
+    paths: Sequence[Path],
+    format: str | None,
+    columns: Columns,
+    vocabulary: str | Path | None,
+    text: TextOptions,
+    progress: Progress | None,
+    encoding: str,
+) -> Corpus:
+    """Read text or counts."""
+    sources = sources_of(paths, format)
+    counts = [_is_counts(own, kind, columns.text) for own, kind in sources]
     file = None if vocabulary is None else Path(vocabulary)
     if not any(counts):
         return read_texts(sources, columns, with_vocabulary(text, file, encoding), encoding, progress)
@@ -138,7 +165,7 @@ def text_input(
 
     The parameters are those of `read_corpus`.
     """
-    own = {name.removesuffix("_column"): value for name, value in named.items()}
+    own: dict[str, Any] = {name.removesuffix("_column"): value for name, value in named.items()}
     columns, sources = Columns(column, delimiter=delimiter, **own), sources_of(path, format)
     if any(_is_counts(place, kind, column) for place, kind in sources):
         return None

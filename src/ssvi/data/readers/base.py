@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssvi.batches.documents import Documents
-from ssvi.file_kinds import Kind, kind_of
+from ssvi.file_kinds import Kind, close_name, kind_of
 
 if TYPE_CHECKING:
     from ssvi.data.readers.options import TextOptions
@@ -159,10 +159,12 @@ class Corpus:
     words : WordFacts, optional
         What became of the words of a text.
     known : float
-        Of a text that was read over given words, the share of the first documents' words that are among these; 1 of
-        any other.
+        Of a text that was read over given words, the share of the first documents' words that are among these; of a
+        text whose own words were taken, the share that is to be expected of another like it; 1 of anything else.
     notes : tuple of str
         Sentences about the input that a person should know of.
+    asked : mapping
+        The format, columns and delimiter that were asked for, by the names that `read_corpus` has for them.
 
     """
 
@@ -174,6 +176,7 @@ class Corpus:
     words: WordFacts | None = None
     notes: tuple[str, ...] = ()
     known: float = 1.0
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -207,7 +210,7 @@ def check_format(path: Path, format: str) -> None:
     if not path.exists():
         if str(path).startswith(("http:", "https:")):
             raise CorpusError(f"{path} is an address, and only files of this machine are read: download it first.")
-        raise CorpusError(f"there is no {path}: check the path.")
+        raise CorpusError(f"there is no {path}{close_name(path)}: check the path.")
     if path.is_dir() != (format in ("folder", "corpus")):
         kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
         raise CorpusError(

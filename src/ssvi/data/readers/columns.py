@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,8 @@ class Columns:
         The columns, or keys of JSON objects, of what they are called.
     delimiter : str, optional
         What stands between the columns of a table; by default the file's beginning tells.
+    preferred : Columns, optional
+        What is taken where nothing is asked for and the file has it.
 
     """
 
@@ -38,6 +41,7 @@ class Columns:
     date: str | None = None
     group: str | None = None
     delimiter: str | None = None
+    preferred: Columns | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
@@ -49,10 +53,10 @@ class Columns:
 
     def chosen(self, path: Path, columns: Sequence[str]) -> Chosen:
         """Return what each of a file's columns is for."""
-        text = choose_column(path, columns, self.text)
+        text = choose_column(path, columns, self._wanted("text", columns))
         others = {}
         for field in _USUAL:
-            wanted = getattr(self, field)
+            wanted = self._wanted(field, columns)
             if wanted is not None:
                 others[field] = _one_of(path, columns, wanted, f"{field}_column")
             else:
@@ -60,6 +64,21 @@ class Columns:
                 if found is not None:
                     others[field] = found
         return Chosen(text, others)
+
+    def _wanted(self, field: str, columns: Sequence[str]) -> str | None:
+        """Return the column that was asked for, or that is preferred and there; None for the usual one."""
+        asked, preferred = (getattr(own, field, None) for own in (self, self.preferred))
+        return asked if asked is not None or preferred not in columns else preferred
+
+
+def columns_of(named: Mapping[str, str | None], preferred: Mapping[str, str] | None = None) -> Columns:
+    """Return the columns by the names that `read_corpus` has for them."""
+
+    def made(own: Mapping[str, str | None], then: Columns | None) -> Columns:
+        others = {field: own.get(f"{field}_column") for field in _USUAL}
+        return Columns(own.get("column"), **others, delimiter=own.get("delimiter"), preferred=then)
+
+    return made(named, made(preferred, None) if preferred else None)
 
 
 def _usual(field: str, columns: Sequence[str]) -> str | None:
@@ -98,9 +117,17 @@ def choose_column(path: Path, columns: Sequence[str], column: str | None) -> str
 def _one_of(path: Path, columns: Sequence[str], wanted: str, option: str) -> str:
     if wanted not in columns:
         raise CorpusError(
-            f"{path} has no column {wanted!r}: give one of its columns ({_shown(columns)}) as `{option}`."
+            f"{path} has no column {wanted!r}{_near(wanted, columns)}: give one of its columns ({_shown(columns)}) as "
+            f"`{option}`."
         )
     return wanted
+
+
+def _near(wanted: str, columns: Sequence[str]) -> str:
+    """Return a question if a column is called nearly so; capital letters and spaces around it make no difference."""
+    plain = {name.strip().lower(): name for name in reversed(columns)}
+    near = difflib.get_close_matches(wanted.strip().lower(), plain, n=1)
+    return f" (did you mean {plain[near[0]]!r}?)" if near else ""
 
 
 def _shown(columns: Sequence[str]) -> str:

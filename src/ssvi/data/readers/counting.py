@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from ssvi.data.readers.options import TextOptions
 from ssvi.data.readers.phrases import FoundPhrases, PhraseRule, TokenStore
 from ssvi.data.readers.vocabulary import read_vocabulary
 
+_NUMBER = re.compile(r"[-+]?[\d.,]*\d(?:e[-+]?\d+)?", re.IGNORECASE)
+_NUMBERS = "its documents are numbers and no text: give the column of the text, if it has one, as `column`"
 _FREQUENT = 40  # words, for signs of a language
 _LOOKED_AT = 200  # documents, the first, for signs of HTML
 
@@ -46,26 +49,53 @@ def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Coun
             warnings.filterwarnings("ignore", "Your stop_words may be inconsistent")
             warnings.filterwarnings("ignore", "Upper case characters found in vocabulary")
             counts, vocabulary, text = _counts(itertools.chain(first, documents), text)
-        facts = None
+        facts, known = None, 1.0
         if text.vocabulary is None:
+            known = _known_elsewhere(counts, text)
             counts, vocabulary, facts = _limited(counts, vocabulary, text)
     except CorpusError:
         raise
     except ValueError as error:
-        raise CorpusError(f"{where} gives no counts of words: {no_words(error, text, len(first))}.") from error
+        why = _NUMBERS if _are_numbers(first) else no_words(error, text, len(first))
+        raise CorpusError(f"{where} gives no counts of words: {why}.") from error
     if counts.nnz == 0:
         raise CorpusError(f"{where} has no word of the vocabulary: check both, and the text options.")
     notes += notes_after(np.asarray(counts.sum(axis=0)).ravel(), vocabulary, text)
-    return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes), _known_share(first, text))
+    known = known if text.vocabulary is None else _known_share(first, text)
+    return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes), known)
+
+
+def _are_numbers(documents: Sequence[str]) -> bool:
+    """Tell whether documents, those without anything aside, are numbers and nothing else."""
+    filled = [document for document in map(str.strip, documents) if document]
+    return bool(filled) and all(map(_NUMBER.fullmatch, filled))
 
 
 def _known_share(documents: Sequence[str], text: TextOptions) -> float:
-    """Return the share of words, stop words aside, that are of a given vocabulary; 1 if none is given."""
-    if text.vocabulary is None:
-        return 1.0
-    terms, known = lister(text), frozenset(text.vocabulary)
+    """Return the share of words, stop words aside, that are of a given vocabulary."""
+    terms, known = lister(text), frozenset(text.vocabulary or ())
     own = [term for document in documents for term in terms(document)]
     return sum(term in known for term in own) / len(own) if own else 1.0
+
+
+def _known_elsewhere(counts: Any, text: TextOptions) -> float:
+    """Return which share of the words of a further document like these would be known.
+
+    It is that of each of these in the words of all others, where a word of it is in one document less.
+    """
+    in_documents = np.bincount(counts.indices, minlength=counts.shape[1])
+    least, most = _limits(text, counts.shape[0])
+    known = (in_documents - 1 >= least) & (in_documents <= most)
+    totals = np.asarray(counts.sum(axis=0)).ravel()
+    if text.max_features is not None:
+        known &= totals >= np.sort(totals)[-min(text.max_features, len(totals))]
+    return float(totals[known].sum() / max(totals.sum(), 1))
+
+
+def _limits(text: TextOptions, n: int) -> tuple[float, float]:
+    """Return in how many of n documents a word must and may be."""
+    least, most = (limit if isinstance(limit, int) else limit * n for limit in (text.min_df, text.max_df))
+    return least, most
 
 
 def _counts(documents: Iterator[str], text: TextOptions) -> tuple[Any, tuple[str, ...], TextOptions]:
@@ -174,7 +204,7 @@ def _limited(counts: Any, vocabulary: tuple[str, ...], text: TextOptions) -> tup
     Here it is known why a word went.
     """
     n, in_documents = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
-    least, most = (limit if isinstance(limit, int) else limit * n for limit in (text.min_df, text.max_df))
+    least, most = _limits(text, n)
     if most < least:
         raise ValueError("max_df corresponds to < documents than min_df")
     rare, frequent = in_documents < least, in_documents > most
@@ -211,6 +241,8 @@ def notes_before(first: list[str], text: TextOptions) -> list[str]:
     notes = []
     if not text.strip_html and words.looks_like_html(first):
         notes.append("there are HTML tags in the text: `strip_html` takes them out.")
+    if _are_numbers(first):
+        notes.append(f"{_NUMBERS}.")
     never = [word for word in text.vocabulary or () if text.lowercase and word != word.lower()]
     if never:
         notes.append(

@@ -82,7 +82,7 @@ class _QuotedRows(_Rows):
         self._before = 1 if skipped else 0
         first = first[self._before :]
         said = skipped[1] if skipped else None
-        self._delimiter = columns.delimiter or said or guess_delimiter(first, columns.text)
+        self._delimiter = columns.delimiter or said or _preferred(first, columns)
         self._is_guess = columns.delimiter is None
         self._reader = csv.reader(self._counted(itertools.chain(first, lines)), strict=True, delimiter=self._delimiter)
 
@@ -111,6 +111,14 @@ class _QuotedRows(_Rows):
                 what = f"the row has {LONGEST_TEXT:,} characters or more: close its quotes or split it into documents."
                 raise self._source.fault(what, self.start)
             yield line
+
+
+def _preferred(lines: list[str], columns: Columns) -> str:
+    """Return the delimiter that is preferred, if it cuts the first lines evenly, else the one that fits best."""
+    preferred = None if columns.preferred is None else columns.preferred.delimiter
+    if preferred is not None and _fits(lines, preferred, None)[1]:
+        return preferred
+    return guess_delimiter(lines, columns.text)
 
 
 def guess_delimiter(lines: list[str], column: str | None) -> str:

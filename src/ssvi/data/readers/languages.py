@@ -25,6 +25,20 @@ _SIGNS = 8  # words that tell a language
 _PACKAGES = {"chinese": "rjieba", "japanese": "fugashi"}
 
 
+PIECES = {
+    "english": frozenset(
+        ["ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "ll", "mightn", "mustn",
+         "needn", "oughtn", "re", "shouldn", "ve", "wasn", "weren", "wouldn"]
+    ),
+}  # fmt: skip
+"""What a language's contractions leave of themselves where text is cut at apostrophes: "don" of "don't".
+
+"won" is none of them, since it is a word besides."""
+
+PIECES_OF_NUMBERS = frozenset(["00", "000"])
+"""What is left of 10,000 and of 9:00."""
+
+
 def is_language(name: str) -> bool:
     """Tell whether there are stop words of a language."""
     return name in LANGUAGES

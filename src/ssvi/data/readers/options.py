@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ssvi.data.readers.base import CorpusError
-from ssvi.data.readers.languages import SEGMENTED, is_language, stop_words_of
+from ssvi.data.readers.languages import PIECES, PIECES_OF_NUMBERS, SEGMENTED, is_language, stop_words_of
 from ssvi.data.readers.phrases import FoundPhrases, PhraseRule
 
 LONGEST_RUN = 20  # words of a term
@@ -31,6 +31,9 @@ class TextOptions:
         vocabulary goes before: its words are counted even if they are stop words.
     more_stop_words : tuple of str
         Further words to leave out.
+    pieces : bool
+        Whether what is left of a contraction or a number that was cut is a word: "don" of "don't", "000" of "10,000".
+        Without, those of contractions go where the stop words are a language that has a list of them (English).
     ngram_range : (int, int)
         The fewest and the most words that make one term.
     min_df, max_df : int or float
@@ -68,6 +71,7 @@ class TextOptions:
     tokenizer: Tokenizer | None = None
     phrases: PhraseRule | FoundPhrases | None = None
     more_stop_words: tuple[str, ...] = ()
+    pieces: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.stop_words, str) and not is_language(self.stop_words):
@@ -103,6 +107,8 @@ class TextOptions:
             words = stop_words_of(self.stop_words, self.token_pattern)
         else:
             words = frozenset(self.stop_words or ())
+        if not self.pieces:
+            words |= PIECES_OF_NUMBERS | PIECES.get(str(self.stop_words), frozenset())
         return (words | frozenset(self.more_stop_words)) - frozenset(self.vocabulary or ())
 
     def kept(self) -> dict[str, Any]:
@@ -122,6 +128,7 @@ class TextOptions:
             "more_stop_words": list(self.more_stop_words),
             "strip_html": self.strip_html,
             "no_numbers": not self.numbers,
+            "no_pieces": not self.pieces,
             "segment": self.segment,
             "tokenizer": _name_of(self.tokenizer),
             "phrases": self.phrases.plain() if isinstance(self.phrases, FoundPhrases) else None,
@@ -136,9 +143,11 @@ class TextOptions:
         except (TypeError, KeyError):
             raise ValueError("its text options are not complete") from None
         more, segment, named = (kept.get(name) for name in ("more_stop_words", "segment", "tokenizer"))
-        strip_html, no_numbers = (kept.get(name, False) for name in ("strip_html", "no_numbers"))
+        strip_html, no_numbers, no_pieces = (
+            kept.get(name, False) for name in ("strip_html", "no_numbers", "no_pieces")
+        )
         sound = isinstance(longest, int) and not isinstance(longest, bool) and 1 <= longest <= LONGEST_RUN
-        sound &= all(isinstance(value, bool) for value in (lowercase, strip_html, no_numbers))
+        sound &= all(isinstance(value, bool) for value in (lowercase, strip_html, no_numbers, no_pieces))
         sound &= stop_words in ("english", None) or _are_words(stop_words)
         sound &= (more is None or _are_words(more)) and isinstance(named, str | None)
         if not sound or segment not in (*SEGMENTED, None):
@@ -152,6 +161,7 @@ class TextOptions:
             ngram_range=(1, longest),
             strip_html=strip_html,
             numbers=not no_numbers,
+            pieces=not no_pieces,
             segment=segment,
             tokenizer=tokenizer,
             phrases=None if phrases is None else FoundPhrases.from_plain(phrases, _MOST_PHRASES),

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ssvi.batches.runs import group_rows
 from ssvi.data.readers.base import CorpusError, clause, optional_module
 from ssvi.data.readers.lines import Source
+from ssvi.file_kinds import close_name
 from ssvi.typing import Array
 
 _MISSING = {"", "na", "nan", "null", "none", "?"}
@@ -70,24 +71,32 @@ def read_sequences(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     symbols: Sequence[str] | None = None,
+    preferred: Mapping[str, str] | None = None,
 ) -> SequenceData:
     """Read sequences from a file, by what its name ends with.
 
     `symbols` are those that a model knows; without any, those of the text are numbered in the order of the alphabet.
+    `preferred` has columns (`group_column`, `date_column`) and a `delimiter` that are taken where none is given and the
+    file has them.
     """
+    before = preferred or {}
+    if path.is_dir():
+        raise CorpusError(f"{path} is a folder, and models of sequences read one file: {KINDS}.")
     if not path.is_file():
-        raise CorpusError(f"there is no file {path}.")
+        raise CorpusError(f"there is no file {path}{close_name(path)}: check the path.")
     kind = "".join(path.suffixes[-2:]).removesuffix(".gz").lower()
     kind = "." + kind.rpartition(".")[2]
     if kind in (".npz", ".npy"):
         return _read_arrays(path)
     if kind in _TABLES:
-        cells = _read_table(path, delimiter or ("\t" if kind == ".tsv" else ","), encoding)
-        return _from_columns(path, cells, sequence_column, time_column)
+        usual = "\t" if kind == ".tsv" else ","
+        delimiter = delimiter or _delimiter_of(path, before.get("delimiter", usual), encoding, usual)
+        cells = _read_table(path, delimiter, encoding)
+        return _from_columns(path, cells, sequence_column, time_column, before)
     if kind in _ARROWS:
-        return _from_columns(path, _read_arrow(path), sequence_column, time_column)
+        return _from_columns(path, _read_arrow(path), sequence_column, time_column, before)
     if kind == ".txt":
-        return _read_symbols(path, delimiter, encoding, symbols)
+        return _read_symbols(path, delimiter or before.get("delimiter"), encoding, symbols)
     raise CorpusError(f"{path}: sequences are read from {KINDS}.")
 
 
@@ -131,6 +140,14 @@ def _read_table(path: Path, delimiter: str, encoding: str) -> dict[str, list[str
     return {name: [row[place] for row in body] for place, name in enumerate(header)}
 
 
+def _delimiter_of(path: Path, preferred: str, encoding: str, usual: str) -> str:
+    """Return the delimiter that is preferred, if the header of a table has it, else the usual one."""
+    if preferred == usual:
+        return usual
+    with Source(path) as source:
+        return preferred if preferred in next(iter(source.text(encoding)), "") else usual
+
+
 def _read_arrow(path: Path) -> dict[str, list[Any]]:
     """Read a parquet or arrow file."""
     optional_module("pyarrow", "arrow", path)
@@ -149,12 +166,20 @@ def _read_arrow(path: Path) -> dict[str, list[Any]]:
 
 
 def _from_columns(
-    path: Path, columns: Mapping[str, Sequence[Any]], sequences: str | None, times: str | None
+    path: Path,
+    columns: Mapping[str, Sequence[Any]],
+    sequences: str | None,
+    times: str | None,
+    preferred: Mapping[str, str],
 ) -> SequenceData:
     """Take the columns of sequences and of times, if there are any, and all others as numbers."""
     for wanted in (sequences, times):
         if wanted is not None and wanted not in columns:
             raise CorpusError(f"{path} has no column {wanted!r}, only {', '.join(map(repr, list(columns)[:10]))}.")
+    before = [preferred.get(name) for name in ("group_column", "date_column")]
+    sequences, times = (
+        asked or (known if known in columns else None) for asked, known in zip((sequences, times), before, strict=True)
+    )
     group = sequences or next((name for name in columns if name.strip().lower() in _USUAL and name != times), None)
     time = times or next((name for name in columns if name.strip().lower() in _USUAL_TIMES and name != group), None)
     counted = [name for name in columns if name not in (group, time) and _counts_rows(name, columns[name])]
