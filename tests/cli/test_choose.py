@@ -52,6 +52,11 @@ def test_a_table_advice_and_files(texts, tmp_path):
     assert [path.stat().st_mtime_ns for path in sorted((tmp_path / "kept").iterdir())] == times
 
 
+def test_a_model_of_numbers_is_not_tried_on_text(texts, tmp_path, refused):
+    said = refused("choose", "gaussian_mixture", texts, "--folder", tmp_path / "kept")
+    assert "gaussian_mixture is for tables of numbers, and" in said
+
+
 def test_mixtures_too(counts, tmp_path):
     options = ["--components", "1,2", "--seeds", 1, "--passes", 5, "--jobs", 1, "--folder", tmp_path / "kept", "--json"]
     facts = json.loads(run("choose", "bernoulli_mixture", counts, *options).stdout)

@@ -32,6 +32,7 @@ def test_cleaning_in_words():
         "1 phrases made one", "runs of up to 2 words",
     ]  # fmt: skip
     assert "0 phrases made one" in cleaning(TextOptions(phrases=PhraseRule()))
+    assert "pieces of words and numbers left out (don, ll, 000)" in cleaning(TextOptions(pieces=False))
 
 
 def test_many_numbers_among_words_are_noted(tmp_path):
@@ -68,7 +69,10 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
         "  read: 304 documents, 2 of them (0.7%) without any words left; 24 of 25 words kept: "
         "1 in too few documents (--min-df)"
     )
-    assert text == "  text: lower case, English stop words left out, numbers left out"
+    assert text == (
+        "  text: lower case, English stop words left out, numbers left out, pieces of words and numbers left out "
+        "(don, ll, 000)"
+    )
     assert score.startswith("  score: from -")
     assert means.startswith(
         "  that is: given one half of a document that the fit did not see, a word of the other half is"

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ssvi.cli import inputs, parameters
-from ssvi.cli.fitting import keep_words, split_off
+from ssvi.cli.fitting import check_kind, keep_words, split_off
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
 from ssvi.cli.summary import notes_before
@@ -75,6 +75,7 @@ def choose(
     inputs.check_folder(folder, "--folder", "fits")
     silent = quiet or as_json
     corpus = reading.at(source).read(quiet=silent)
+    check_kind(estimator, corpus, reading.at(source).where)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=silent)
     train, test = split_off(corpus.documents.slice(0, len(corpus.documents)), held_out, 0)

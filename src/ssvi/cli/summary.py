@@ -119,6 +119,7 @@ def cleaning(text: TextOptions) -> list[str]:
         f"{stop_words} stop words left out": bool(stop_words),
         f"{len(text.more_stop_words):,} more words left out": bool(text.more_stop_words),
         "numbers left out": not text.numbers,
+        "pieces of words and numbers left out (don, ll, 000)": not text.pieces,
         f"{found:,} phrases made one": text.phrases is not None,
         f"runs of up to {text.ngram_range[1]} words": text.ngram_range[1] > 1,
     }
