@@ -106,6 +106,30 @@ def test_a_course_has_a_sign_for_each_time():
     assert course(np.array([0.0, 0.1, 0.0, 0.4]), np.array([3, 5, 0, 2])) == "▁▃·█"
     long = course(np.repeat([0.1, 0.2], 60), np.ones(120))
     assert (len(long), long[0], long[-1]) == (40, "▅", "█")
+    assert len(course(np.repeat([0.1, 0.2], 60), np.ones(120), 12)) == 12
+
+
+def test_a_course_is_highest_where_a_topic_is_most():
+    counts = np.array([2, 0, 0, 40, 1, 300, 500, 200, 1])
+    shares = np.array([0.9, 0.0, 0.0, 0.05, 0.9, 0.02, 0.12, 0.01, 0.9])
+    assert course(shares, counts) == "▄·▂█▂"
+    assert course(shares, counts, 3) == "▄█▂"
+
+
+def test_trends_say_what_a_period_is_and_how_many_documents_it_has(files):
+    said = run("documents", *files[:2], "--by", "date").stderr
+    assert "89 documents by month: 49 months from 1990-05 to 1994-05, 44 of them without documents" in said
+    assert "1 documents have no date" in said
+
+
+def test_periods_with_too_few_documents_are_named(files, tmp_path):
+    lines = [json.loads(line) for line in files[1].read_text().splitlines()]
+    for line in lines:
+        line["date"] = "2001" if line["date"] else "1999"
+    table = tmp_path / "b.jsonl"
+    table.write_text("\n".join(map(json.dumps, lines)))
+    said = run("documents", files[0], table, "--by", "year").stderr
+    assert "1 years with fewer than 89 documents say too little and are passed over" in said
 
 
 @pytest.mark.parametrize(
