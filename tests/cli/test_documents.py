@@ -2,12 +2,14 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.cli.helpers import WORDS, run
 
 import ssvi
+from ssvi.cli.naming import document_named
 from ssvi.cli.trends import course
 
 THEMES = np.arange(90) % 3
@@ -65,6 +67,31 @@ def test_documents_like_one_by_number_and_by_id(files):
     assert {THEMES[line["document"] - 1] for line in by_number} == {2}
     assert 3 not in {line["document"] for line in by_number}
     assert len(by_number) == 29
+
+
+def test_topics_are_named_by_numbers_with_commas_and_by_labels(files):
+    several = _asked(files, "--topic", "0", "--topic", "2")
+    assert _asked(files, "--topic", "0,2") == several
+    assert _asked(files, "--topic", "0, 2") == several
+    label = _asked(files, "--by", "group", "--topic", files[2][2])["components"][0]["label"]
+    whole, word = (_asked(files, "--topic", name) for name in (label.upper(), label.split(", ")[0]))
+    assert whole == word == _asked(files, "--topic", files[2][2])
+    assert _asked(files, "--topic", f"sport,{files[2][2]}") == _asked(files, "--topic", f"{files[2][0]},{files[2][2]}")
+
+
+class _Many:
+    """Four thousand documents of a word each."""
+
+    def __len__(self):
+        return 4000
+
+    def lengths(self):
+        return np.ones(4000)
+
+
+def test_a_document_is_named_as_a_table_prints_its_number():
+    corpus = SimpleNamespace(info=SimpleNamespace(ids=None, titles=None), documents=_Many())
+    assert document_named("3,660", corpus) == document_named("3660", corpus) == 3659
 
 
 def test_search_finds_documents_with_the_words(files):
@@ -142,6 +169,15 @@ def test_periods_with_too_few_documents_are_named(files, tmp_path):
             ["--like", "91"],
             "there is no document 91: --like names one of 1 to 90 by its number or by its id or its title",
         ),
+        (["--topic", "opera"], "no topic has 'opera' in its label: name it by a number that `ssvi topics "),
+        (["--topic", "s"], "2 topics have 's' in their labels: name one by its number, of "),
+        (["--topic", "0,9"], "there is no topic 9 in use"),
+        (
+            ["--like", "story"],
+            "'story', but it is part of some: name one by its number, 1 (Story 0); 2 (Story 1); ",
+        ),
+        (["--search", "the"], "'the' is a stop word, which the model leaves out: search for"),
+        (["--search", "The and musicaa"], "'the', 'and' are stop words, which the model leaves out, and it does not"),
         (["--like", "0"], "there is no document 0"),
         (["--search", "xylophone"], "the model has none of the words of 'xylophone'."),
         (["--search", "musicaa"], "'musicaa'; it has 'musica'"),
