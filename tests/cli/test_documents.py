@@ -55,7 +55,8 @@ def test_documents_of_a_topic_are_counted_from_one(files, tmp_path):
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["document", "id", "title", "date", "group", "share", "topics", "text"]
     assert [int(row["document"]) for row in rows] == [line["document"] for line in lines[:4]]
-    shown = run("documents", *files[:2], "--topic", files[2][1], "-n", 4).stdout.splitlines()
+    header, *shown = run("documents", *files[:2], "--topic", files[2][1], "-n", 4).stdout.splitlines()
+    assert header.split("\t") == list(rows[0])
     assert [int(line.split("\t")[0]) for line in shown] == [line["document"] for line in lines[:4]]
     assert all(line.count("\t") == 7 for line in shown)
 

@@ -81,8 +81,9 @@ def documents(
     if by is not None:
         found = trends_of(all_shares, corpus.info, by, reading.where)
         tell_trends(
-            found, labels, chosen or list(labels), f"{reading.where} by {by}", output, as_json=as_json, quiet=quiet
-        )
+            found, labels, chosen or list(labels), f"{reading.where} by {by}", output,
+            noun=parts.noun, as_json=as_json, quiet=quiet,
+        )  # fmt: skip
     else:
         title, lines = question.answer(corpus, all_shares, labels, reading)
         _tell(f"documents {title}", lines, output, as_json=as_json, quiet=quiet)

@@ -55,21 +55,23 @@ def write_picture(output: Path, figure: Any) -> None:
 
 
 def show(title: str, lines: Sequence[Line], shown: Sequence[Line] | None = None) -> None:
-    """Print lines: on a terminal as a table, of what is `shown` there; for other programs a line each, by tabs.
-
-    What differs from what is shown has the names of its columns in a line above.
-    """
+    """Print lines: on a terminal as a table, of what is `shown` there; for other programs by tabs."""
     if not sys.stdout.isatty():
-        if shown is not None and lines:
-            typer.echo("\t".join(lines[0]))
-        for line in lines:
-            typer.echo("\t".join(" ".join(_cell(value).split()) for value in line.values()))
+        print_tabs(lines)
         return
     on_screen = lines if shown is None else shown
     if not on_screen:
         typer.echo(f"{title}: nothing")
         return
     print_table(title, list(on_screen[0]), [[_on_screen(value) for value in line.values()] for line in on_screen])
+
+
+def print_tabs(lines: Sequence[Line]) -> None:
+    """Print the names of columns and then a line each, by tabs, for other programs."""
+    if lines:
+        typer.echo("\t".join(lines[0]))
+    for line in lines:
+        typer.echo("\t".join(" ".join(_cell(value).split()) for value in line.values()))
 
 
 def _cell(value: Any) -> str:

@@ -41,7 +41,7 @@ def trends_of(all_shares: Iterable[tuple[int, Array]], info: Any, by: str, where
 
 def tell_trends(
     found: lookup.Trends, labels: dict[int, str], topics: Sequence[int], title: str, output: Path | None,
-    *, as_json: bool, quiet: bool,
+    *, noun: str, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write, draw or print topics over time or by group."""
     lines = [
@@ -65,9 +65,9 @@ def tell_trends(
     if as_json:
         inputs.print_json(_as_values(found, labels, topics))
     elif output is not None and not quiet:
-        typer.echo(f"{output}: {len(drawn):,} topics, {len(lines):,} {found.kind}s")
+        typer.echo(f"{output}: {len(drawn):,} {noun}s, {len(lines):,} {found.kind}s")
     elif output is None:
-        show(title, lines, [_trend_line(found, k, labels[k]) for k in topics])
+        show(title, lines, [{noun: k, **_trend_line(found, k, labels[k])} for k in topics])
 
 
 def _notes(found: lookup.Trends) -> list[str]:
@@ -117,7 +117,7 @@ def _as_values(found: lookup.Trends, labels: dict[int, str], topics: Sequence[in
 def _trend_line(found: lookup.Trends, k: int, label: str) -> dict[str, Any]:
     """Return what a terminal shows of a topic: where it is largest, and over time its course."""
     at = found.most(k)
-    line = {"topic": k, "label": label, "share": float(found.overall[k]), "most in": found.names[at],
+    line = {"label": label, "share": float(found.overall[k]), "most in": found.names[at],
             "documents": int(found.counts[at]), "there": float(found.steady()[at, k])}  # fmt: skip
     if found.kind == "group":
         return line
