@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from tests.cli.helpers import WORDS, run
 
 import ssvi
+from ssvi.cli.listing import show_blocks
 from ssvi.cli.naming import document_named
 from ssvi.cli.trends import course
 
@@ -101,6 +103,27 @@ def test_search_finds_documents_with_the_words(files):
     assert len(lines) == 60
     result = run("documents", *files[:2], "--search", "lawa musick", "-n", 1)
     assert "the model does not have 'musick'; it has 'music" in result.stderr
+
+
+def test_a_terminal_of_eighty_columns_has_a_few_lines_for_each_document(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    line = {"document": 3660, "title": "On\x1b[2J oil", "date": "", "share": 0.5, "topics": "0 oil, price 50%",
+            "text": "Oil " + "prices have risen " * 6}  # fmt: skip
+    show_blocks("documents with oil", [line, {"document": 1, "share": 0.25}])
+    title, _, head, *block, _, last = capsys.readouterr().out.splitlines()
+    assert (title, head, last) == ("documents with oil", "document 3,660  share 0.500", "document 1  share 0.250")
+    assert block[:2] == ["  On [2J oil", "  0 oil, price 50%"]
+    assert block[2:] == ["  Oil" + " prices have risen" * 4 + "…"]
+    show_blocks("documents with gas", [])
+    assert capsys.readouterr().out == "documents with gas: nothing\n"
+
+
+def test_beginnings_end_with_a_word(files):
+    (line,) = _asked(files, "--topic", files[2][1], "-n", 1)
+    assert len(line["text"]) <= 120
+    words = line["text"].removesuffix("…").split()
+    assert set(words) <= set(WORDS)
 
 
 def test_topics_over_time_and_by_group(files, tmp_path):

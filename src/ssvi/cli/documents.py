@@ -13,7 +13,7 @@ import typer
 from ssvi import lookup
 from ssvi.cli import inputs
 from ssvi.cli.inputs import ModelFile
-from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv
+from ssvi.cli.listing import PICTURES, check_outputs, cut_at_a_word, show_blocks, write_csv
 from ssvi.cli.naming import document_named, topics_named, words_named
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads
 from ssvi.cli.trends import tell_trends, trends_of
@@ -119,13 +119,13 @@ class _Question:
             shares = np.concatenate([part for _, part in all_shares])
             name, found, title = self._found(corpus, shares)
             own = {int(row): shares[row] for row in found.rows}
-        begin = reading.beginnings(found.rows.tolist(), _LETTERS) if corpus.text is not None else {}
+        begin = reading.beginnings(found.rows.tolist(), _LETTERS + 1) if corpus.text is not None else {}
         lines = []
         for at, value in zip(found.rows.tolist(), found.values, strict=True):
             known = corpus.info.part(at, at + 1).known()
             line = {"document": at + 1, **{key: texts[0] for key, texts in known.items()}, name: float(value)}
             line["topics"] = _own_topics(own[at], labels)
-            lines.append(line | ({"text": begin[at]} if at in begin else {}))
+            lines.append(line | ({"text": cut_at_a_word(begin[at], _LETTERS)} if at in begin else {}))
         return title, lines
 
     def _with_most(self, all_shares: Shares) -> tuple[lookup.Found, dict[int, Array]]:
@@ -154,7 +154,7 @@ def _tell(title: str, lines: Sequence[dict[str, Any]], output: Path | None, *, a
     elif output is not None and not quiet:
         typer.echo(f"{output}: {len(lines):,} documents")
     elif output is None:
-        show(title, lines)
+        show_blocks(title, lines)
 
 
 def _check_choice(topic: Any, like: str | None, search: str | None, by: str | None) -> None:
