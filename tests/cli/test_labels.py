@@ -8,6 +8,9 @@ import pytest
 from tests.cli.helpers import WORDS, run
 
 import ssvi
+from ssvi.cli.labels import _show
+from ssvi.labels import MARKS
+from ssvi.report.page import asset
 
 
 @pytest.fixture
@@ -98,3 +101,18 @@ def test_a_new_fit_has_no_labels_of_the_old(model):
     run("label", model, "0=Sport")
     loaded = ssvi.load(model)
     assert not hasattr(loaded.fit(np.ones((4, 24), dtype=int)), "labels_")
+
+
+def test_a_terminal_says_what_marks_mean(capsys):
+    line = {"component": 3, "share": 0.1, "label": "oil", "distinctive": ["oil"], "words": ["oil"]}
+    _show("m.ssvi: lda", "topic", [line | {"marks": ["junk", "copy of #1"]}, line | {"marks": []}])
+    said = capsys.readouterr().out
+    assert "topic" in said.splitlines()[2]
+    assert said.endswith("marks: junk: close to everything\n")
+    _show("m.ssvi: lda", "topic", [line | {"marks": []}])
+    assert "marks" not in capsys.readouterr().out
+
+
+def test_marks_are_called_the_same_in_the_report():
+    script = asset("scripts/topic.js")
+    assert all(f'{mark}: "{mark}: {meaning}"' in script for mark, meaning in MARKS.items())

@@ -15,7 +15,7 @@ from ssvi.cli.inputs import ModelFile
 from ssvi.cli.listing import print_tabs
 from ssvi.files.atomic import write_atomically
 from ssvi.files.look import Look, keep_labels
-from ssvi.labels import RELEVANCE
+from ssvi.labels import MARKS, RELEVANCE
 
 _COLUMNS = ("component", "share", "label", "distinctive", "words", "marks")
 _LONGEST_LABEL = 200
@@ -34,8 +34,8 @@ def topics(
 ) -> None:
     """Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and marks.
 
-    Marks are `junk` (like all others together), `dust` (next to no share), `common` (a large share of nearly
-    everything) and `copy of #n`.
+    Marks are `junk` (close to everything: like all others together), `dust` (next to nothing: hardly any share),
+    `common` (in everything: a large share of all) and `copy of #n`.
 
     Example: ssvi topics topics.ssvi --words 12
     """
@@ -88,6 +88,10 @@ def _show(title: str, noun: str, lines: list[dict[str, Any]]) -> None:
             for line in lines
         ],
     )  # fmt: skip
+    there = {mark for line in lines for mark in line["marks"]}
+    told = [f"{mark}: {meaning}" for mark, meaning in MARKS.items() if mark in there]
+    if told:
+        typer.echo(f"marks: {'; '.join(told)}")
 
 
 def label(
