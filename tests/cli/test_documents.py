@@ -170,7 +170,7 @@ def test_a_course_is_highest_where_a_topic_is_most():
 def test_trends_say_what_a_period_is_and_how_many_documents_it_has(files):
     said = run("documents", *files[:2], "--by", "date").stderr
     assert "89 documents by month: 49 months from 1990-05 to 1994-05, 44 of them without documents" in said
-    assert "1 documents have no date" in said
+    assert "left out: 1 document has no date." in said
 
 
 def test_periods_with_too_few_documents_are_named(files, tmp_path):
@@ -180,7 +180,7 @@ def test_periods_with_too_few_documents_are_named(files, tmp_path):
     table = tmp_path / "b.jsonl"
     table.write_text("\n".join(map(json.dumps, lines)))
     said = run("documents", files[0], table, "--by", "year").stderr
-    assert "1 years with fewer than 89 documents say too little and are passed over" in said
+    assert "passed over, as too few to tell: 1 year with fewer than 89 documents (-o FILE.csv has them)." in said
 
 
 @pytest.mark.parametrize(

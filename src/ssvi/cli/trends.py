@@ -80,13 +80,15 @@ def _notes(found: lookup.Trends) -> list[str]:
     empty = f", {len(found.names) - there:,} of them without documents" if there < len(found.names) else ""
     notes = [f"{int(found.counts.sum()):,} documents by {noun}: {len(found.names):,} {noun}s{between}{empty}."]
     if few.any():
-        least = int(found.counts[enough].min())
+        least, number = int(found.counts[enough].min()), int(few.sum())
+        several = noun if number == 1 else f"{noun}s"
         notes.append(
-            f"{int(few.sum()):,} {noun}s with fewer than {least:,} documents say too little and are passed over; "
-            "-o t.csv has them."
+            f"passed over, as too few to tell: {number:,} {several} with fewer than {least:,} documents "
+            "(-o FILE.csv has them)."
         )
     if found.unknown:
-        notes.append(f"{found.unknown:,} documents have no {what} and are left out.")
+        have = "document has" if found.unknown == 1 else "documents have"
+        notes.append(f"left out: {found.unknown:,} {have} no {what}.")
     return notes
 
 

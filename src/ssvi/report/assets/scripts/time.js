@@ -42,7 +42,7 @@ function drawTime() {
   time.order = parts.map((_, k) => k).sort(timeOrders[time.by][1]);
   time.rows = [];
   const rows = time.order.map((k, i) => timeRow(k, 20 + row * i, row, left, width));
-  const [first, last] = [data.time.names[0], data.time.names[periods - 1]];
+  const [first, last] = [data.time.names[firstPeriod], data.time.names[lastPeriod]];
   time.svg.replaceChildren(
     draw("text", { x: left, y: 10, class: "soft" }, first),
     draw("text", { x: width - 62, y: 10, "text-anchor": "end", class: "soft" }, last),
@@ -56,7 +56,7 @@ function timeRow(k, y, row, left, width) {
   const values = steadyOverTime(k);
   const largest = Math.max(...values, 1e-9);
   const right = width - 62;
-  const x = (i) => left + ((right - left) * i) / Math.max(periods - 1, 1);
+  const x = (i) => left + (right - left) * placeInTime(i);
   const top = (value) => y + row - 5 - ((row - 10) * value) / largest;
   const [line, area] = timePath(values, x, top, y + row - 5);
   const letters = Math.max(6, Math.floor((left - 18) / 7));
