@@ -65,6 +65,11 @@ def test_trends_are_means_by_period_and_group():
         over, counts=np.array([200, 1, 50]), shares=np.array([[0.1], [0.9], [0.4]]), overall=np.array([0.2])
     )
     assert stray.most(0) == 2  # a single document is no proof
+    # Nor is it where topics are many, so that it has many times the share of all.
+    many = replace(
+        over, counts=np.array([1042, 1, 43]), shares=np.array([[0.03], [0.9], [0.02]]), overall=np.array([0.03])
+    )
+    assert many.most(0) == 0
     by = Trends.by_group(SHARES, ["b", "a", "b", None])
     assert (by.kind, by.names, by.counts.tolist(), by.unknown) == ("group", ("b", "a"), [2, 1], 1)
     np.testing.assert_allclose(by.shares, [[0.55, 0.4, 0.05], [0.2, 0.8, 0.0]])

@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pytest
 
-from ssvi.periods import Periods, as_dates, group_means
+from ssvi.periods import Periods, as_dates, group_means, has_enough, steadied, trust
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,26 @@ def test_group_means_are_means():
     for place, row in enumerate(group_means(values, places, 5)):
         expected = values[places == place].mean(axis=0) if place < 4 else np.zeros(3)
         np.testing.assert_allclose(row, expected)
+
+
+def test_means_of_few_rows_are_drawn_in_to_that_of_all():
+    counts, means = np.array([1, 12, 500, 0, 300]), np.array([[0.9], [0.5], [0.02], [0.0], [0.04]])
+    np.testing.assert_allclose(trust(counts), [1 / 50, 12 / 50, 1, 0, 1])
+    np.testing.assert_array_equal(has_enough(counts), [False, True, True, False, True])
+    overall = (0.9 + 6.0 + 10.0 + 12.0) / 813
+    expected = [overall + (0.9 - overall) / 50, overall + (0.5 - overall) * 12 / 50, 0.02, 0.0, 0.04]
+    np.testing.assert_allclose(steadied(means, counts)[:, 0], expected)
+
+
+@pytest.mark.parametrize("counts", [[1, 1, 1], [20, 20, 20], [9_000, 700, 60]])
+def test_means_are_believed_where_all_have_as_few_rows_or_many(counts):
+    means = np.array([0.1, 0.5, 0.3])
+    assert has_enough(counts).all()
+    np.testing.assert_allclose(steadied(means, counts), means)
+
+
+def test_a_long_tail_of_single_rows_is_not_what_is_usual():
+    counts = np.array([1] * 60 + [400, 600])
+    assert has_enough(counts).tolist() == [False] * 60 + [True] * 2
+    assert trust([]).tolist() == []
+    assert trust([0, 0]).tolist() == [0.0, 0.0]

@@ -23,6 +23,8 @@ DUST = 0.05
 """Below this part of an even share a component has next to nothing."""
 COMMON = (3.0, 0.2)
 """So many even shares, and such a part of all the data, have a topic of what documents have in common."""
+MARKS = {"junk": "close to everything", "dust": "next to nothing", "common": "in everything"}
+"""What marks mean, in the words of the report."""
 
 _WORDS = 3  # of a label
 _CANDIDATES = 12  # among which a label finds words that do not repeat each other

@@ -14,14 +14,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ssvi.labels import first
-from ssvi.periods import Groups, Periods
+from ssvi.periods import Groups, Periods, has_enough, steadied
 from ssvi.typing import Array
 
 Rows = npt.NDArray[np.int64]
 
 _SATURATION = 1.2  # k1 of BM25: how soon a word that is said again adds little
 _LENGTH = 0.75  # b of BM25: how much long documents are held back
-_PRIOR_DOCUMENTS = 10.0  # that each place is taken to have besides its own
 _SAME = 9  # digits of a likeness that are not noise
 
 
@@ -183,14 +182,14 @@ class Trends:
         overall = np.asarray(shares)[known].mean(axis=0)
         return cls(kind, where.names, where.counts(), where.means(shares), overall, int((~known).sum()))
 
-    def most(self, component: int) -> int:
-        """Return the place that has most of a component, where a handful of documents is no proof.
+    def steady(self) -> Array:
+        """Return the shares to compare places by: those of few documents are drawn in to the shares of all."""
+        return steadied(self.shares, self.counts)
 
-        Shares are taken as if each place had ten more documents, which are like all of them.
-        """
-        counts = np.asarray(self.counts, dtype=float)
-        sums = counts * np.nan_to_num(self.shares[:, component]) + _PRIOR_DOCUMENTS * self.overall[component]
-        return int(np.argmax(sums / (counts + _PRIOR_DOCUMENTS)))
+    def most(self, component: int) -> int:
+        """Return the place that has most of a component, among those with enough documents to tell."""
+        values = np.where(has_enough(self.counts), self.steady()[:, component], -1.0)
+        return int(np.argmax(values))
 
 
 def _best(values: Array, n: int) -> Found:

@@ -2,12 +2,16 @@
 
 import csv
 import json
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.cli.helpers import WORDS, run
 
 import ssvi
+from ssvi.cli.listing import show_blocks
+from ssvi.cli.naming import document_named
 from ssvi.cli.trends import course
 
 THEMES = np.arange(90) % 3
@@ -53,7 +57,8 @@ def test_documents_of_a_topic_are_counted_from_one(files, tmp_path):
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["document", "id", "title", "date", "group", "share", "topics", "text"]
     assert [int(row["document"]) for row in rows] == [line["document"] for line in lines[:4]]
-    shown = run("documents", *files[:2], "--topic", files[2][1], "-n", 4).stdout.splitlines()
+    header, *shown = run("documents", *files[:2], "--topic", files[2][1], "-n", 4).stdout.splitlines()
+    assert header.split("\t") == list(rows[0])
     assert [int(line.split("\t")[0]) for line in shown] == [line["document"] for line in lines[:4]]
     assert all(line.count("\t") == 7 for line in shown)
 
@@ -67,12 +72,58 @@ def test_documents_like_one_by_number_and_by_id(files):
     assert len(by_number) == 29
 
 
+def test_topics_are_named_by_numbers_with_commas_and_by_labels(files):
+    several = _asked(files, "--topic", "0", "--topic", "2")
+    assert _asked(files, "--topic", "0,2") == several
+    assert _asked(files, "--topic", "0, 2") == several
+    label = _asked(files, "--by", "group", "--topic", files[2][2])["components"][0]["label"]
+    whole, word = (_asked(files, "--topic", name) for name in (label.upper(), label.split(", ")[0]))
+    assert whole == word == _asked(files, "--topic", files[2][2])
+    assert _asked(files, "--topic", f"sport,{files[2][2]}") == _asked(files, "--topic", f"{files[2][0]},{files[2][2]}")
+
+
+class _Many:
+    """Four thousand documents of a word each."""
+
+    def __len__(self):
+        return 4000
+
+    def lengths(self):
+        return np.ones(4000)
+
+
+def test_a_document_is_named_as_a_table_prints_its_number():
+    corpus = SimpleNamespace(info=SimpleNamespace(ids=None, titles=None), documents=_Many())
+    assert document_named("3,660", corpus) == document_named("3660", corpus) == 3659
+
+
 def test_search_finds_documents_with_the_words(files):
     lines = _asked(files, "--search", "the Lawa musicb", "-n", 90)
     assert {THEMES[line["document"] - 1] for line in lines} == {1, 2}
     assert len(lines) == 60
     result = run("documents", *files[:2], "--search", "lawa musick", "-n", 1)
     assert "the model does not have 'musick'; it has 'music" in result.stderr
+
+
+def test_a_terminal_of_eighty_columns_has_a_few_lines_for_each_document(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    line = {"document": 3660, "title": "On\x1b[2J oil", "date": "", "share": 0.5, "topics": "0 oil, price 50%",
+            "text": "Oil " + "prices have risen " * 6}  # fmt: skip
+    show_blocks("documents with oil", [line, {"document": 1, "share": 0.25}])
+    title, _, head, *block, _, last = capsys.readouterr().out.splitlines()
+    assert (title, head, last) == ("documents with oil", "document 3,660  share 0.500", "document 1  share 0.250")
+    assert block[:2] == ["  On [2J oil", "  0 oil, price 50%"]
+    assert block[2:] == ["  Oil" + " prices have risen" * 4 + "…"]
+    show_blocks("documents with gas", [])
+    assert capsys.readouterr().out == "documents with gas: nothing\n"
+
+
+def test_beginnings_end_with_a_word(files):
+    (line,) = _asked(files, "--topic", files[2][1], "-n", 1)
+    assert len(line["text"]) <= 120
+    words = line["text"].removesuffix("…").split()
+    assert set(words) <= set(WORDS)
 
 
 def test_topics_over_time_and_by_group(files, tmp_path):
@@ -106,6 +157,30 @@ def test_a_course_has_a_sign_for_each_time():
     assert course(np.array([0.0, 0.1, 0.0, 0.4]), np.array([3, 5, 0, 2])) == "▁▃·█"
     long = course(np.repeat([0.1, 0.2], 60), np.ones(120))
     assert (len(long), long[0], long[-1]) == (40, "▅", "█")
+    assert len(course(np.repeat([0.1, 0.2], 60), np.ones(120), 12)) == 12
+
+
+def test_a_course_is_highest_where_a_topic_is_most():
+    counts = np.array([2, 0, 0, 40, 1, 300, 500, 200, 1])
+    shares = np.array([0.9, 0.0, 0.0, 0.05, 0.9, 0.02, 0.12, 0.01, 0.9])
+    assert course(shares, counts) == "▄·▂█▂"
+    assert course(shares, counts, 3) == "▄█▂"
+
+
+def test_trends_say_what_a_period_is_and_how_many_documents_it_has(files):
+    said = run("documents", *files[:2], "--by", "date").stderr
+    assert "89 documents by month: 49 months from 1990-05 to 1994-05, 44 of them without documents" in said
+    assert "left out: 1 document has no date." in said
+
+
+def test_periods_with_too_few_documents_are_named(files, tmp_path):
+    lines = [json.loads(line) for line in files[1].read_text().splitlines()]
+    for line in lines:
+        line["date"] = "2001" if line["date"] else "1999"
+    table = tmp_path / "b.jsonl"
+    table.write_text("\n".join(map(json.dumps, lines)))
+    said = run("documents", files[0], table, "--by", "year").stderr
+    assert "passed over, as too few to tell: 1 year with fewer than 89 documents (-o FILE.csv has them)." in said
 
 
 @pytest.mark.parametrize(
@@ -118,6 +193,15 @@ def test_a_course_has_a_sign_for_each_time():
             ["--like", "91"],
             "there is no document 91: --like names one of 1 to 90 by its number or by its id or its title",
         ),
+        (["--topic", "opera"], "no topic has 'opera' in its label: name it by a number that `ssvi topics "),
+        (["--topic", "s"], "2 topics have 's' in their labels: name one by its number, of "),
+        (["--topic", "0,9"], "there is no topic 9 in use"),
+        (
+            ["--like", "story"],
+            "'story', but it is part of some: name one by its number, 1 (Story 0); 2 (Story 1); ",
+        ),
+        (["--search", "the"], "'the' is a stop word, which the model leaves out: search for"),
+        (["--search", "The and musicaa"], "'the', 'and' are stop words, which the model leaves out, and it does not"),
         (["--like", "0"], "there is no document 0"),
         (["--search", "xylophone"], "the model has none of the words of 'xylophone'."),
         (["--search", "musicaa"], "'musicaa'; it has 'musica'"),

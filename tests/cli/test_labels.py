@@ -8,6 +8,9 @@ import pytest
 from tests.cli.helpers import WORDS, run
 
 import ssvi
+from ssvi.cli.labels import _show
+from ssvi.labels import MARKS
+from ssvi.report.page import asset
 
 
 @pytest.fixture
@@ -40,7 +43,8 @@ def test_topics_have_labels_distinctive_words_and_marks(model, tmp_path):
         rows = list(csv.DictReader(file))
     assert [row["label"] for row in rows] == [line["label"] for line in lines]
     assert [row["distinctive"].split(", ") for row in rows] == [line["distinctive"] for line in lines]
-    shown = [line.split("\t") for line in run("topics", model, "--words", 4).stdout.splitlines()]
+    header, *shown = [line.split("\t") for line in run("topics", model, "--words", 4).stdout.splitlines()]
+    assert header == ["topic", "share", "words", "label", "distinctive", "marks"]
     assert [line[2].split() for line in shown] == [line["words"] for line in lines]
     assert [line[3] for line in shown] == [line["label"] for line in lines]
     probable = json.loads(run("topics", model, "--words", 4, "--relevance", 1, "--json").stdout)
@@ -50,7 +54,10 @@ def test_topics_have_labels_distinctive_words_and_marks(model, tmp_path):
 def test_labels_of_ones_own_are_kept_in_the_model(model):
     before = _labels(model)
     weights = ssvi.load(model).components_
-    assert run("label", model, '0=Oil "prices"', "2= Courts ").exit_code == 0
+    said = run("label", model, '0=Oil "prices"', "2= Courts ")
+    assert said.exit_code == 0
+    assert sorted(said.stdout.splitlines()) == ['0\tOil "prices"', "2\tCourts"]  # and not what topic 1 is called
+    assert said.stderr == f"ssvi: `ssvi label {model}` prints what all topics are called.\n"
     assert _labels(model) == {**before, 0: 'Oil "prices"', 2: "Courts"}
     loaded = ssvi.load(model)
     assert loaded.labels_ == ['Oil "prices"', "", "Courts"]
@@ -60,7 +67,9 @@ def test_labels_of_ones_own_are_kept_in_the_model(model):
     shown = {line["component"]: line for line in json.loads(run("label", model, "--json").stdout)}
     assert shown[2] == {"component": 2, "label": "Courts", "given": True}
     assert not shown[0]["given"]
-    assert "2\tCourts\n" in run("label", model).stdout
+    everything = run("label", model)
+    assert "2\tCourts\n" in everything.stdout
+    assert (len(everything.stdout.splitlines()), everything.stderr) == (3, "")
     run("label", model, "--clear")
     assert _labels(model) == before
 
@@ -92,3 +101,18 @@ def test_a_new_fit_has_no_labels_of_the_old(model):
     run("label", model, "0=Sport")
     loaded = ssvi.load(model)
     assert not hasattr(loaded.fit(np.ones((4, 24), dtype=int)), "labels_")
+
+
+def test_a_terminal_says_what_marks_mean(capsys):
+    line = {"component": 3, "share": 0.1, "label": "oil", "distinctive": ["oil"], "words": ["oil"]}
+    _show("m.ssvi: lda", "topic", [line | {"marks": ["junk", "copy of #1"]}, line | {"marks": []}])
+    said = capsys.readouterr().out
+    assert "topic" in said.splitlines()[2]
+    assert said.endswith("marks: junk: close to everything\n")
+    _show("m.ssvi: lda", "topic", [line | {"marks": []}])
+    assert "marks" not in capsys.readouterr().out
+
+
+def test_marks_are_called_the_same_in_the_report():
+    script = asset("scripts/topic.js")
+    assert all(f'{mark}: "{mark}: {meaning}"' in script for mark, meaning in MARKS.items())

@@ -166,7 +166,7 @@ FIT = ["fit", "lda", "--topics", "2", "--jobs", "1", "--output", "NEW"]
         ([*FIT, "counts.npz", "--phrases", "--strip-html"], ["holds counts, and --phrases, --strip-html is for text"]),
         (["transform", "wordless.ssvi", "good.txt", "-o", "-"], ["this model has no words, so it cannot read the text of"]),
         # Labels and tables of topics.
-        (["label", "model.ssvi", "7=Sport"], ["there is no component 7:", "has 0 to 2"]),
+        (["label", "model.ssvi", "7=Sport"], ["there is no topic 7:", "has 0 to 2"]),
         (["label", "model.ssvi", "Sport"], ["a label is given as NUMBER=LABEL", "not 'Sport'"]),
         (["label", "model.ssvi", "1=two\nlines"], ["a label is one line of at most 200 characters"]),
         (["label", "model.ssvi", "--from", "nothing.csv"], ["there is no file", "--from is a .csv file with columns"]),

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from tests.cli.helpers import OF_ROWS, run
+from tests.kinds import WITH_COMPONENTS
 
 import ssvi
 from ssvi.cli.reading import Reading
@@ -56,7 +57,8 @@ def test_weights_are_the_same_however_many_rows_are_taken_at_once(name, counts, 
     whole = run("transform", model, counts, "-o", tmp_path / "whole.npy", "--jobs", 1)
     monkeypatch.setattr("ssvi.cli.use._ROWS_AT_ONCE", 30)
     parts = run("transform", model, counts, "-o", tmp_path / "parts.npy", "--jobs", 1, "--quiet")
-    assert (whole.stdout, parts.stdout) == (f"{tmp_path / 'whole.npy'}: 200 documents x 3 components\n", "")
+    several = WITH_COMPONENTS[name].nouns[0].lower()
+    assert (whole.stdout, parts.stdout) == (f"{tmp_path / 'whole.npy'}: 200 documents x 3 {several}\n", "")
     np.testing.assert_array_equal(np.load(tmp_path / "parts.npy"), np.load(tmp_path / "whole.npy"))
 
 
@@ -65,7 +67,8 @@ def test_words_can_be_given_to_a_model_that_has_none(texts, counts, tmp_path, re
     result = run("fit", "lda", counts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", model)
     assert "columns have numbers and no words" in result.stdout
     words.write_text("\n".join(f"gene{i}" for i in range(15)))
-    lines = run("topics", model, "--vocabulary", words, "--words", 3).stdout.splitlines()
+    header, *lines = run("topics", model, "--vocabulary", words, "--words", 3).stdout.splitlines()
+    assert header.startswith("topic\tshare\twords\t")
     assert len(lines) == 2
     assert all(word.startswith("gene") for word in lines[0].split("\t")[2].split())
     run("report", model, "--vocabulary", words, "-o", tmp_path / "r.html")

@@ -237,6 +237,22 @@ def test_time_is_sorted_by_what_is_asked(open_page, topics):
     assert rows.first.get_attribute("id") == first
 
 
+def test_a_month_of_one_document_sets_no_scale(open_page, content):
+    made = Made(4)
+    facts = documents_of(made, 201)
+    facts["dates"] = ["2010-01"] + ["2015-03"] * 100 + ["2015-04"] * 100
+    page = open_page(content("stray", lambda: made, **facts))
+    page.click("#tab-time")
+    note = page.locator("#time-note").inner_text()
+    assert "201 documents in 64 months. 1 month with fewer than 100 documents left out: too few to tell." in note
+    assert page.locator("#time > text").all_text_contents() == ["2015-03", "2015-04"]
+    shares = [float(text.rstrip("%")) for text in page.locator("#time .row text.soft").all_text_contents()]
+    assert max(shares) < 60
+    for row in page.locator("#time .row").all():
+        row.click()
+        assert "(100 documents)" in page.locator("#when .note").inner_text()
+
+
 def test_what_is_seen_can_be_taken_along(open_page, topics):
     page = open_page(topics)
 

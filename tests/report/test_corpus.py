@@ -81,3 +81,12 @@ def test_coherence_is_that_of_the_evaluation_and_passes_over_words_that_do_not_o
 
 def test_rows_of_a_table_are_not_called_documents():
     assert CorpusFacts(_shares(), noun="row").about(1, _shares()[1], "")["name"] == "row 2"
+
+
+def test_periods_with_too_few_documents_are_not_believed():
+    shares = np.array([[0.9, 0.1]] + [[0.1, 0.9]] * 40 + [[0.2, 0.8]] * 60)
+    found = CorpusFacts(shares, dates=["2018"] + ["2020"] * 40 + ["2025"] * 60).over_time(shares)
+    assert found["counts"][0] == 1
+    assert [value for value in found["trust"] if value] == [0.8, 1.0]
+    values = unpack(found["shares"]).reshape(2, -1)
+    assert values[0, 0] == pytest.approx(0.9)  # a download has means as they are

@@ -42,6 +42,30 @@ def test_paste_click_and_see_topics(page_of):
     assert page.locator("#live").inner_text().startswith("3 topics, the largest:")
 
 
+@pytest.mark.parametrize(
+    ("weights", "shown", "others"),
+    [
+        ([0.7, 0.26] + [0.008] * 5, 2, "5 others, 4.0% together"),  # which make up 95%
+        ([0.05] * 20, 8, "12 others, 60% together"),
+        ([0.6, 0.36, 0.04], 3, None),  # one alone is not folded
+    ],
+)
+def test_topics_that_hold_little_of_a_text_are_folded(page_of, weights, shown, others):
+    components = [
+        {"component": k, "label": f"label {k}", "weight": weight, "distinctive": ["oil"], "marks": []}
+        for k, weight in enumerate(weights)
+    ]
+    page = page_of()
+    answer = {"words": 2, "components": components, "pieces": [], "score": None, "meaning": None, "similar": []}
+    page.route("**/api/text", lambda route: route.fulfill(json=answer))
+    page.fill("#text", "oil")
+    page.click("#ask")
+    page.wait_for_selector("#topics li")
+    assert page.locator("#topics > li > .line").count() == shown
+    assert page.locator("#topics summary").all_inner_texts() == ([others] if others else [])
+    assert page.locator("#topics li .line").count() == len(weights)
+
+
 def test_an_empty_text_is_told_of(page_of):
     page = page_of()
     page.click("#ask")

@@ -42,7 +42,7 @@ def test_other_letters_come_back_as_they_were_sent(server):
         ("GET", "/api/text", None, {}, 405, "takes POST only"),
         ("POST", "/", "{}", JSON, 405, "takes GET only"),
         ("PUT", "/api/text", "{}", JSON, 501, "cannot be answered"),
-        ("POST", "/api/text", "{}", {}, 415, "application/json"),
+        ("POST", "/api/text", "{}", {}, 415, "send the header Content-Type: application/json"),
         ("POST", "/api/text", "text=oil", {"Content_Type": "text/plain"}, 415, "not text/plain"),
         ("POST", "/api/text", "{", JSON, 400, "no JSON"),
         ("POST", "/api/text", b"\xff\xfe{", JSON, 400, "no JSON"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -110,8 +109,6 @@ def _tell(choice: Any, title: str, outputs: list[Path], folder: Path, *, quiet: 
     if as_json:
         inputs.print_json(facts)
     elif not quiet:
-        if not sys.stdout.isatty():
-            typer.echo("\t".join(lines[0]))
         show(title, lines)
         typer.echo(choice.advice())
         typer.echo(f"The fits are in {folder}, as model files.")

@@ -23,6 +23,11 @@ def print_table(title: str, headings: list[str], lines: list[list[str]]) -> None
     console.print(table)
 
 
+def terminal_width() -> int:
+    """Return how many columns a table may take."""
+    return Console().width
+
+
 def text_cell(text: str) -> str:
     """Return a text for a cell of a table that a spreadsheet may open: with an apostrophe where it would be a formula.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,9 @@ import typer
 from ssvi import lookup
 from ssvi.cli import inputs
 from ssvi.cli.inputs import ModelFile
-from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv
-from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
+from ssvi.cli.listing import PICTURES, check_outputs, cut_at_a_word, show_blocks, write_csv
+from ssvi.cli.naming import document_named, topics_named, words_named
+from ssvi.cli.reading import Inputs, Reading, how_to_read, reads
 from ssvi.cli.trends import tell_trends, trends_of
 from ssvi.cli.use import read_over, weight_parts
 from ssvi.files.models import column_names, vocabulary_of
@@ -38,11 +38,15 @@ def documents(
     source: Inputs,
     reading: Reading,
     topic: Annotated[
-        list[int] | None,
-        typer.Option("--topic", "-t", help="Documents with most of this topic, or of several. With --by, only these."),
+        list[str] | None,
+        typer.Option(
+            "--topic",
+            "-t",
+            help="Documents with most of this topic (its number or label) or of several (3,7). With --by, only these.",
+        ),
     ] = None,
     like: Annotated[
-        str | None, typer.Option(help="Documents like this one: its number, counted from 1, or its id.")
+        str | None, typer.Option(help="Documents like this one: its number, counted from 1, its id or its title.")
     ] = None,
     search: Annotated[str | None, typer.Option(help="Documents with these words, the best first.")] = None,
     by: Annotated[
@@ -66,19 +70,20 @@ def documents(
         check_outputs([output], [".csv", *PICTURES] if by else [".csv"], model, *source)
     estimator = inputs.load_model(model).set_params(n_jobs=jobs)
     parts = Components.used_by(estimator)
-    for number in topic or []:
-        _check_topic(number, parts, model)
-    question = _Question(topic or [], like, search, count)
+    labels = _labels(estimator, parts)
+    chosen = topics_named(topic or [], labels, parts.noun, model)
+    question = _Question(chosen, like, search, count)
     reading = reading.at(source).over(estimator)
     corpus = read_over(estimator, reading, quiet=quiet or as_json)
     question.find_out(corpus, estimator, reading, quiet=quiet or as_json)
-    labels, parts_of = _labels(estimator, parts), weight_parts(estimator, corpus.documents, quiet=quiet or as_json)
+    parts_of = weight_parts(estimator, corpus.documents, quiet=quiet or as_json)
     all_shares = ((start, lookup.shares_of(weights)) for start, weights in parts_of)
     if by is not None:
         found = trends_of(all_shares, corpus.info, by, reading.where)
         tell_trends(
-            found, labels, topic or list(labels), f"{reading.where} by {by}", output, as_json=as_json, quiet=quiet
-        )
+            found, labels, chosen or list(labels), f"{reading.where} by {by}", output,
+            noun=parts.noun, as_json=as_json, quiet=quiet,
+        )  # fmt: skip
     else:
         title, lines = question.answer(corpus, all_shares, labels, reading)
         _tell(f"documents {title}", lines, output, as_json=as_json, quiet=quiet)
@@ -98,9 +103,9 @@ class _Question:
     def find_out(self, corpus: Any, estimator: Any, reading: Reading, *, quiet: bool) -> None:
         """Find the document or the words that are meant, before anything takes long."""
         if self.like is not None:
-            self.row = _row(self.like, corpus)
+            self.row = document_named(self.like, corpus)
         if self.search is not None:
-            self.columns = _columns(self.search, estimator, reading, quiet=quiet)
+            self.columns = words_named(self.search, estimator, reading, quiet=quiet)
 
     def answer(
         self, corpus: Any, all_shares: Shares, labels: dict[int, str], reading: Reading
@@ -114,13 +119,13 @@ class _Question:
             shares = np.concatenate([part for _, part in all_shares])
             name, found, title = self._found(corpus, shares)
             own = {int(row): shares[row] for row in found.rows}
-        begin = reading.beginnings(found.rows.tolist(), _LETTERS) if corpus.text is not None else {}
+        begin = reading.beginnings(found.rows.tolist(), _LETTERS + 1) if corpus.text is not None else {}
         lines = []
         for at, value in zip(found.rows.tolist(), found.values, strict=True):
             known = corpus.info.part(at, at + 1).known()
             line = {"document": at + 1, **{key: texts[0] for key, texts in known.items()}, name: float(value)}
             line["topics"] = _own_topics(own[at], labels)
-            lines.append(line | ({"text": begin[at]} if at in begin else {}))
+            lines.append(line | ({"text": cut_at_a_word(begin[at], _LETTERS)} if at in begin else {}))
         return title, lines
 
     def _with_most(self, all_shares: Shares) -> tuple[lookup.Found, dict[int, Array]]:
@@ -149,7 +154,7 @@ def _tell(title: str, lines: Sequence[dict[str, Any]], output: Path | None, *, a
     elif output is not None and not quiet:
         typer.echo(f"{output}: {len(lines):,} documents")
     elif output is None:
-        show(title, lines)
+        show_blocks(title, lines)
 
 
 def _check_choice(topic: Any, like: str | None, search: str | None, by: str | None) -> None:
@@ -162,62 +167,6 @@ def _check_choice(topic: Any, like: str | None, search: str | None, by: str | No
         raise ValueError(f"{' and '.join(asked)} are questions of their own: ask one at a time.")
     if by is not None and by not in ("date", "group", *UNITS):
         raise ValueError(f"--by is date, group, {', '.join(UNITS[:-1])} or {UNITS[-1]}, not {by!r}.")
-
-
-def _check_topic(number: int, parts: Components, model: Path) -> None:
-    if number not in parts.numbers:
-        last = int(parts.numbers.max())
-        raise ValueError(
-            f"there is no {parts.noun} {number} in use: `ssvi topics {model}` lists those from 0 to {last}."
-        )
-
-
-def _row(text: str, corpus: Any) -> int:
-    """Return the row of a document that is named by its number, counted from 1, by its id, or by its title."""
-    n, ids, titles = len(corpus.documents), corpus.info.ids or (), corpus.info.titles or ()
-    alike = [row for row, title in enumerate(titles) if title.strip().lower() == text.strip().lower()]
-    if text.isdecimal() and 1 <= int(text) <= n:
-        row = int(text) - 1
-    elif text in ids:
-        row = ids.index(text)
-    elif len(alike) == 1:
-        row = alike[0]
-    elif alike:
-        numbers = ", ".join(str(row + 1) for row in alike[:5])
-        raise ValueError(f"{len(alike)} documents have the title {text!r}: name one by its number ({numbers}, ...).")
-    else:
-        known = [word for word, has in (("its id", ids), ("its title", titles)) if has]
-        others = f" or by {' or '.join(known)}" if known else "; --id-column or --title-column give them names"
-        raise ValueError(f"there is no document {text}: --like names one of 1 to {n:,} by its number{others}.")
-    if not corpus.documents.lengths()[row]:
-        raise ValueError(f"document {row + 1} has no words of the model, so nothing can be said to be like it.")
-    return row
-
-
-def _columns(search: str, estimator: Any, reading: Reading, *, quiet: bool) -> list[int]:
-    """Return the columns of the words that are looked for, read as the model reads text."""
-    from ssvi.data.readers.base import CorpusError
-    from ssvi.data.readers.counting import count_words
-
-    words = vocabulary_of(estimator)
-    if words is None:
-        raise ValueError("this model has no words, so there is nothing to --search by.")
-    try:
-        columns = [int(column) for column in count_words("--search", iter([search]), reading.text).documents.words]
-    except CorpusError:
-        raise ValueError(f"the model has none of the words of {search!r}{_near(search.split(), words)}.") from None
-    found = {part for column in columns for part in words[column].lower().split()} | reading.text.words_to_leave_out()
-    missing = [word for word in search.lower().split() if word not in found]
-    if missing:
-        named = ", ".join(map(repr, missing))
-        say_notes([f"the model does not have {named}{_near(missing, words)}."], quiet=quiet)
-    return columns
-
-
-def _near(missing: Sequence[str], words: Sequence[str]) -> str:
-    """Return which words look like some that are missing, after a semicolon."""
-    near = [near for word in missing for near in difflib.get_close_matches(word.lower(), words, n=1)]
-    return f"; it has {', '.join(map(repr, near))}" if near else ""
 
 
 def _labels(estimator: Any, parts: Components) -> dict[int, str]:

@@ -12,9 +12,10 @@ import typer
 from ssvi.cli import inputs
 from ssvi.cli.display import print_table, text_cell
 from ssvi.cli.inputs import ModelFile
+from ssvi.cli.listing import print_tabs
 from ssvi.files.atomic import write_atomically
 from ssvi.files.look import Look, keep_labels
-from ssvi.labels import RELEVANCE
+from ssvi.labels import MARKS, RELEVANCE
 
 _COLUMNS = ("component", "share", "label", "distinctive", "words", "marks")
 _LONGEST_LABEL = 200
@@ -33,8 +34,8 @@ def topics(
 ) -> None:
     """Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and marks.
 
-    Marks are `junk` (like all others together), `dust` (next to no share), `common` (a large share of nearly
-    everything) and `copy of #n`.
+    Marks are `junk` (close to everything: like all others together), `dust` (next to nothing: hardly any share),
+    `common` (in everything: a large share of all) and `copy of #n`.
 
     Example: ssvi topics topics.ssvi --words 12
     """
@@ -52,12 +53,18 @@ def topics(
         typer.echo(f"{output}: {len(lines):,} {overview.nouns[0].lower()}")
     elif as_json:
         inputs.print_json(lines)
-    elif not sys.stdout.isatty():  # for other programs: a line each, by tabs
-        for line in lines:
-            parts = [" ".join(line["words"]), line["label"], ", ".join(line["distinctive"]), ", ".join(line["marks"])]
-            typer.echo("\t".join([str(line["component"]), f"{line['share']:.4f}", *map(text_cell, parts)]))
+    elif not sys.stdout.isatty():
+        print_tabs([_in_columns(line, overview.nouns[1]) for line in lines])
     else:
-        _show(f"{model.name}: {overview.name}", lines)
+        _show(f"{model.name}: {overview.name}", overview.nouns[1], lines)
+
+
+def _in_columns(line: dict[str, Any], noun: str) -> dict[str, str]:
+    """Return what other programs get of a topic, by the names of columns."""
+    return {
+        noun: str(line["component"]), "share": f"{line['share']:.4f}", "words": " ".join(line["words"]),
+        "label": line["label"], "distinctive": ", ".join(line["distinctive"]), "marks": ", ".join(line["marks"]),
+    }  # fmt: skip
 
 
 def _write_csv(file: Any, lines: list[dict[str, Any]]) -> None:
@@ -68,11 +75,11 @@ def _write_csv(file: Any, lines: list[dict[str, Any]]) -> None:
         writer.writerow([line["component"], f"{line['share']:.6g}", *map(text_cell, texts)])
 
 
-def _show(title: str, lines: list[dict[str, Any]]) -> None:
+def _show(title: str, noun: str, lines: list[dict[str, Any]]) -> None:
     has_marks = any(line["marks"] for line in lines)
     print_table(
         title,
-        ["component", "share", "label", "words", *(["marks"] if has_marks else [])],
+        [noun, "share", "label", "words", *(["marks"] if has_marks else [])],
         [
             [
                 str(line["component"]), f"{line['share']:.3f}", line["label"], ", ".join(line["distinctive"]),
@@ -81,6 +88,10 @@ def _show(title: str, lines: list[dict[str, Any]]) -> None:
             for line in lines
         ],
     )  # fmt: skip
+    there = {mark for line in lines for mark in line["marks"]}
+    told = [f"{mark}: {meaning}" for mark, meaning in MARKS.items() if mark in there]
+    if told:
+        typer.echo(f"marks: {'; '.join(told)}")
 
 
 def label(
@@ -95,7 +106,7 @@ def label(
     clear: Annotated[bool, typer.Option("--clear", help="Take all labels away first.")] = False,
     as_json: inputs.AsJson = False,
 ) -> None:
-    """Give topics labels of your own, kept in the model file; without any, print what topics are called.
+    """Give topics labels of your own, kept in the model file, and print these; without any, what all are called.
 
     Example: ssvi label topics.ssvi 7="Oil prices" 12=Courts
     """
@@ -109,7 +120,7 @@ def label(
     wanted |= dict(_pair(text) for text in labels or [])
     for number, text in wanted.items():
         if not 0 <= number < len(given):
-            raise ValueError(f"there is no component {number}: {model} has 0 to {len(given) - 1}.")
+            raise ValueError(f"there is no {overview.nouns[1]} {number}: {model} has 0 to {len(given) - 1}.")
         given[number] = "" if text == automatic.get(number) else text
     if wanted or clear:
         inputs.check_output(model)
@@ -119,8 +130,12 @@ def label(
     if as_json:
         inputs.print_json([{"component": number, "label": name, "given": own} for number, name, own in shown])
         return
+    changed = set(wanted) if wanted and not clear else set(range(len(given)))
     for number, name, own in shown:
-        typer.echo(f"{number}\t{text_cell(name)}" + ("" if own else "\t(from its words)"))
+        if number in changed:
+            typer.echo(f"{number}\t{text_cell(name)}" + ("" if own else "\t(from its words)"))
+    if wanted and not clear:
+        sys.stderr.write(f"ssvi: `ssvi label {model}` prints what all {overview.nouns[0].lower()} are called.\n")
 
 
 def _pair(text: str) -> tuple[int, str]:
@@ -152,7 +167,7 @@ def _from_file(path: Path) -> dict[int, str]:
     found = {}
     for number, name in zip(gathered.lists["id"], names, strict=True):
         if not number.strip().isdecimal():
-            raise ValueError(f"{path}: {number!r} is no number of a component.")
+            raise ValueError(f"{path}: {number!r} is no number of a topic or component.")
         found[int(number)] = _checked(_without_apostrophe(name))
     return found
 

@@ -11,13 +11,15 @@ from typing import Any
 import typer
 
 from ssvi.cli import inputs
-from ssvi.cli.display import print_table, text_cell
+from ssvi.cli.display import print_table, terminal_width, text_cell
 from ssvi.files.atomic import write_atomically
 
 PICTURES = (".png", ".svg", ".pdf")
 """How the names of pictures end."""
 
 Line = Mapping[str, Any]
+
+_OWN_LINES = ("title", "topics", "text")  # of a document, each of which has a line of its own
 
 
 def check_outputs(outputs: Sequence[Path], endings: Sequence[str], *sources: Path | None) -> None:
@@ -55,21 +57,61 @@ def write_picture(output: Path, figure: Any) -> None:
 
 
 def show(title: str, lines: Sequence[Line], shown: Sequence[Line] | None = None) -> None:
-    """Print lines: on a terminal as a table, of what is `shown` there; for other programs a line each, by tabs.
-
-    What differs from what is shown has the names of its columns in a line above.
-    """
+    """Print lines: on a terminal as a table, of what is `shown` there; for other programs by tabs."""
     if not sys.stdout.isatty():
-        if shown is not None and lines:
-            typer.echo("\t".join(lines[0]))
-        for line in lines:
-            typer.echo("\t".join(" ".join(_cell(value).split()) for value in line.values()))
+        print_tabs(lines)
         return
     on_screen = lines if shown is None else shown
     if not on_screen:
         typer.echo(f"{title}: nothing")
         return
     print_table(title, list(on_screen[0]), [[_on_screen(value) for value in line.values()] for line in on_screen])
+
+
+def show_blocks(title: str, lines: Sequence[Line]) -> None:
+    """Print lines that are too long for a table: on a terminal a few short lines each; for other programs by tabs."""
+    if not sys.stdout.isatty():
+        print_tabs(lines)
+        return
+    width = terminal_width()
+    typer.echo(title if lines else f"{title}: nothing")
+    for line in lines:
+        typer.echo()
+        for text in _block(line, width):
+            typer.echo(text)
+
+
+def _block(line: Line, width: int) -> list[str]:
+    """Return a line as several, none wider than a terminal: first what is short, then title, topics and text."""
+    known = {name: _printable(_on_screen(value)) for name, value in line.items()}
+    head = "  ".join(f"{name} {text}" for name, text in known.items() if text and name not in _OWN_LINES)
+    own = [f"  {known[name]}" for name in _OWN_LINES if known.get(name)]
+    return [cut_at_a_word(text, width) for text in (head, *own)]
+
+
+def _printable(text: str) -> str:
+    """Return a text in one line, without what a terminal would take for a command."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def cut_at_a_word(text: str, longest: int) -> str:
+    """Return a text that is no longer than this: what is left out begins with a word, and an ellipsis stands for it.
+
+    >>> cut_at_a_word("all that is solid melts", 18), cut_at_a_word("solid", 18), cut_at_a_word("indivisible", 6)
+    ('all that is solid…', 'solid', 'indiv…')
+    """
+    if len(text) <= longest:
+        return text
+    whole = text[:longest].rpartition(" ")[0] or text[: longest - 1]
+    return whole.rstrip(" ,;:-") + "…"
+
+
+def print_tabs(lines: Sequence[Line]) -> None:
+    """Print the names of columns and then a line each, by tabs, for other programs."""
+    if lines:
+        typer.echo("\t".join(lines[0]))
+    for line in lines:
+        typer.echo("\t".join(" ".join(_cell(value).split()) for value in line.values()))
 
 
 def _cell(value: Any) -> str:

@@ -155,9 +155,10 @@ def check_memory(estimator: Any, columns: int) -> None:
     components = getattr(estimator, "n_components", 1)
     wanted = 8 * _COPIES * components * columns
     if wanted > memory:
+        several = estimator.nouns[0].lower() if hasattr(estimator, "nouns") else "components"
         raise ValueError(
-            f"{components:,} components of {columns:,} columns take about {wanted / 1e9:,.0f} GB, and the "
-            f"machine has {memory / 1e9:,.0f}: fit fewer components, or fewer words (--max-words)."
+            f"{components:,} {several} of {columns:,} columns take about {wanted / 1e9:,.0f} GB, and the "
+            f"machine has {memory / 1e9:,.0f}: fit fewer {several}, or fewer words (--max-words)."
         )
 
 

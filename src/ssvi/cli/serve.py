@@ -39,7 +39,7 @@ def serve(
     """Open a page on this machine to paste texts into, and see what a model says of them.
 
     The page shows a text's topics, which word comes from which, its score, and similar documents if there is a corpus.
-    The same as JSON: POST {"text": "..."} to /api/text. Ctrl-C ends it.
+    The same as JSON: POST {"text": "..."} to /api/text, with the header Content-Type: application/json. Ctrl-C ends it.
 
     Example: ssvi serve topics.ssvi articles.jsonl
     """

@@ -11,14 +11,18 @@ import typer
 
 from ssvi import lookup
 from ssvi.cli import inputs
+from ssvi.cli.display import terminal_width
 from ssvi.cli.listing import PICTURES, show, write_csv, write_picture
 from ssvi.cli.reading import say_notes
+from ssvi.periods import has_enough, steadied
 from ssvi.tallies import MeansByLabel
 from ssvi.typing import Array
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _MOST_DRAWN = 8  # topics in a picture
-_WIDEST = 40  # periods that are drawn in a cell
+_WIDEST = 40  # signs of a course, where there is room
+_NARROWEST = 12
+_BESIDE = 72  # columns of a terminal that the rest of the table takes
 
 
 def trends_of(all_shares: Iterable[tuple[int, Array]], info: Any, by: str, where: str) -> lookup.Trends:
@@ -37,7 +41,7 @@ def trends_of(all_shares: Iterable[tuple[int, Array]], info: Any, by: str, where
 
 def tell_trends(
     found: lookup.Trends, labels: dict[int, str], topics: Sequence[int], title: str, output: Path | None,
-    *, as_json: bool, quiet: bool,
+    *, noun: str, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write, draw or print topics over time or by group."""
     lines = [
@@ -45,25 +49,47 @@ def tell_trends(
          **{f"component_{k}": _value(found, at, k) for k in topics}}
         for at, name in enumerate(found.names)
     ]  # fmt: skip
+    drawn = topics
     if output is not None and output.suffix.lower() in PICTURES:
+        drawn = topics[:_MOST_DRAWN]
         from matplotlib.figure import Figure
 
         from ssvi.plots.trends import draw_trends
 
-        figure = Figure(figsize=(8.0, 4.5), layout="constrained")
-        draw_trends(found, topics[:_MOST_DRAWN], [labels[k] for k in topics[:_MOST_DRAWN]], figure)
+        figure = Figure(figsize=(9.0, 4.8), layout="constrained")
+        draw_trends(found, drawn, [labels[k] for k in drawn], figure)
         write_picture(output, figure)
     elif output is not None:
         write_csv(output, lines)
-    if found.unknown:
-        what = "group" if found.kind == "group" else "date"
-        say_notes([f"{found.unknown:,} documents have no {what} and are left out."], quiet=quiet or as_json)
+    say_notes(_notes(found), quiet=quiet or as_json)
     if as_json:
         inputs.print_json(_as_values(found, labels, topics))
     elif output is not None and not quiet:
-        typer.echo(f"{output}: {len(topics):,} topics, {len(lines):,} {found.kind}s")
+        typer.echo(f"{output}: {len(drawn):,} {noun}s, {len(lines):,} {found.kind}s")
     elif output is None:
-        show(title, lines, [_trend_line(found, k, labels[k]) for k in topics])
+        show(title, lines, [{noun: k, **_trend_line(found, k, labels[k])} for k in topics])
+
+
+def _notes(found: lookup.Trends) -> list[str]:
+    """Return what a person should know of the periods or groups: what they are, and what is left out."""
+    what, noun = ("group", "group") if found.kind == "group" else ("date", found.kind)
+    there, enough = int((found.counts > 0).sum()), has_enough(found.counts)
+    few = (found.counts > 0) & ~enough
+    monday = ", each named by its Monday" if found.kind == "week" else ""
+    between = "" if what == "group" else f" from {found.names[0]} to {found.names[-1]}{monday}"
+    empty = f", {len(found.names) - there:,} of them without documents" if there < len(found.names) else ""
+    notes = [f"{int(found.counts.sum()):,} documents by {noun}: {len(found.names):,} {noun}s{between}{empty}."]
+    if few.any():
+        least, number = int(found.counts[enough].min()), int(few.sum())
+        several = noun if number == 1 else f"{noun}s"
+        notes.append(
+            f"passed over, as too few to tell: {number:,} {several} with fewer than {least:,} documents "
+            "(-o FILE.csv has them)."
+        )
+    if found.unknown:
+        have = "document has" if found.unknown == 1 else "documents have"
+        notes.append(f"left out: {found.unknown:,} {have} no {what}.")
+    return notes
 
 
 def _value(found: lookup.Trends, at: int, k: int) -> float | None:
@@ -93,24 +119,29 @@ def _as_values(found: lookup.Trends, labels: dict[int, str], topics: Sequence[in
 def _trend_line(found: lookup.Trends, k: int, label: str) -> dict[str, Any]:
     """Return what a terminal shows of a topic: where it is largest, and over time its course."""
     at = found.most(k)
-    line = {"component": k, "label": label, "share": float(found.overall[k]),
-            "most in": found.names[at], "share there": float(found.shares[at, k])}  # fmt: skip
+    line = {"label": label, "share": float(found.overall[k]), "most in": found.names[at],
+            "documents": int(found.counts[at]), "there": float(found.steady()[at, k])}  # fmt: skip
     if found.kind == "group":
         return line
-    return line | {f"{found.names[0]} to {found.names[-1]}": course(found.shares[:, k], found.counts)}
+    first, last = np.flatnonzero(has_enough(found.counts))[[0, -1]]
+    widest = min(_WIDEST, max(_NARROWEST, terminal_width() - _BESIDE))
+    own = course(found.shares[:, k], found.counts, widest)
+    return line | {f"{found.names[first]} to {found.names[last]}": own}
 
 
-def course(shares: Array, counts: Any) -> str:
-    """Return a small picture of shares over time, from 0 to the largest; a dot is a time without documents.
+def course(shares: Array, counts: Any, widest: int = _WIDEST) -> str:
+    """Return a small picture of shares over time, from 0 to the largest; a dot is a time with too few documents.
 
-    Where there are more than 40 periods, neighbours are joined.
+    It goes from the first to the last time with enough of them. Where there are more periods than there is room for,
+    neighbours are joined and the largest is drawn, so that the highest place is that of the largest share.
 
     >>> course(np.array([0.0, 0.1, 0.0, 0.4]), np.array([3, 5, 0, 2]))
     '▁▃·█'
     """
-    joined = -(-len(shares) // _WIDEST)
-    starts = np.arange(0, len(shares), joined)
-    documents = np.add.reduceat(np.asarray(counts, dtype=float), starts)
-    means = np.add.reduceat(shares * counts, starts) / np.maximum(documents, 1.0)
-    heights = np.round(means / max(float(means.max()), 1e-300) * (len(_BLOCKS) - 1)).astype(int)
-    return "".join(_BLOCKS[height] if n else "·" for height, n in zip(heights, documents, strict=True))
+    enough = has_enough(counts)
+    first, last = np.flatnonzero(enough)[[0, -1]]
+    believed = np.where(enough, steadied(shares, counts), -1.0)[first : last + 1]
+    joined = -(-len(believed) // widest)
+    highest = np.maximum.reduceat(believed, np.arange(0, len(believed), joined))
+    heights = np.round(highest / max(float(highest.max()), 1e-300) * (len(_BLOCKS) - 1)).astype(int)
+    return "".join("·" if value < 0 else _BLOCKS[height] for height, value in zip(heights, highest, strict=True))

@@ -60,7 +60,8 @@ def transform(
     else:
         write_atomically(output, lambda file: _write_rows(file, corpus.info, noun, parts))
     if not quiet:
-        typer.echo(f"{output}: {rows:,} documents x {len(parts.numbers):,} {noun}s")
+        several = estimator.nouns[0].lower() if noun == "component" else f"{noun}s"
+        typer.echo(f"{output}: {rows:,} documents x {len(parts.numbers):,} {several}")
 
 
 @reads(how_to_read)

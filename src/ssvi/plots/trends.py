@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ssvi.lookup import Trends, shares_of
+from ssvi.periods import has_enough
 from ssvi.plots.choice import choose, names_for, short
 from ssvi.plots.panels import COLOURS, SOFT, name_lines, one_panel, plain
 
 _MOST = 8
 _MOST_GROUPS = 12
-_MOST_NAMES = 8  # of periods below the axis
-_STYLES = ("-", "--", ":", "-.")
+_MOST_MARKED = 30  # periods that have a mark each
+_LETTERS_BELOW = 60  # of all names of periods below the axis
+_LABEL_LETTERS, _LABEL_LINES = 28, 3  # of a component in the legend
+_LINE_COLOURS = (*COLOURS, "#7B4A21")  # one for each of the eight lines that a picture has
+_STYLES = ("-", "--", "-.", ":")  # also told apart without colours
 
 
 def plot_trends(
@@ -29,6 +35,9 @@ def plot_trends(
     ax: Any = None,
 ) -> Any:
     """Draw the components' mean shares of the documents of each period, as lines, or of each group, as bars.
+
+    Shares of periods with few documents are drawn in to those of all, and periods with too few are gaps in the lines
+    (`ssvi.lookup.Trends.steady`).
 
     Parameters
     ----------
@@ -64,8 +73,8 @@ def plot_trends(
 
 def draw_trends(found: Trends, components: Sequence[int], labels: Sequence[str], ax: Any = None) -> Any:
     """Draw trends that are known already: of some components, by their numbers, with labels for them."""
-    panel = one_panel(ax, (8.0, 4.5))
-    named = [f"{k} {short(label)}" for k, label in zip(components, labels, strict=True)]
+    panel = one_panel(ax, (9.0, 4.8))
+    named = [_in_lines(f"{k} {label}") for k, label in zip(components, labels, strict=True)]
     if found.kind == "group":
         _bars(panel, found, components, named)
     else:
@@ -76,19 +85,35 @@ def draw_trends(found: Trends, components: Sequence[int], labels: Sequence[str],
     return panel
 
 
+def _in_lines(label: str) -> str:
+    """Return a label in lines that are short enough for a legend."""
+    return "\n".join(wrap(label, _LABEL_LETTERS, max_lines=_LABEL_LINES, placeholder=" …"))
+
+
 def _lines(panel: Any, found: Trends, components: Sequence[int], named: Sequence[str]) -> None:
-    """Draw a line for each component, through the periods that have documents."""
-    places = np.flatnonzero(found.counts)
+    """Draw a line for each component; periods with too few documents are gaps."""
+    enough = has_enough(found.counts)
+    places = np.arange(np.flatnonzero(enough)[0], np.flatnonzero(enough)[-1] + 1)
+    shares = np.where(enough[:, None], found.steady(), np.nan)[places]
+    alone = _without_neighbours(enough[places])
+    marked = list(range(len(places))) if enough.sum() <= _MOST_MARKED else alone.tolist()
     for number, (k, name) in enumerate(zip(components, named, strict=True)):
-        style, colour = _STYLES[number // len(COLOURS) % len(_STYLES)], COLOURS[number % len(COLOURS)]
+        style, colour = _STYLES[number % len(_STYLES)], _LINE_COLOURS[number % len(_LINE_COLOURS)]
         panel.plot(
-            places, found.shares[places, k], color=colour, linestyle=style, linewidth=1.8, label=name,
-            marker="o" if len(places) <= 30 else None, markersize=3.5,
+            places, shares[:, k], color=colour, linestyle=style, linewidth=1.8, label=name,
+            marker="o", markersize=3.5, markevery=marked,
         )  # fmt: skip
-    some = np.unique(np.linspace(0, len(found.names) - 1, min(_MOST_NAMES, len(found.names))).astype(int))
+    most = max(2, _LETTERS_BELOW // len(found.names[0]))
+    some = places[:: -(-len(places) // most)]
     panel.set_xticks(some, [found.names[place] for place in some], parse_math=False)
     panel.set_ylim(bottom=0.0)
     panel.set_ylabel(f"mean share of the documents of a {found.kind}", fontsize="small", color=SOFT)
+
+
+def _without_neighbours(there: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return the places beside which nothing is: no line leads to them, so that they need a mark."""
+    around = np.pad(there, 1)
+    return np.flatnonzero(there & ~around[:-2] & ~around[2:])
 
 
 def _bars(panel: Any, found: Trends, components: Sequence[int], named: Sequence[str]) -> None:

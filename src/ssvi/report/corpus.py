@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ssvi.evaluation.coherence import document_occurrences, npmi
 from ssvi.labels import first
-from ssvi.periods import Groups, Periods, is_known
+from ssvi.lookup import Trends
+from ssvi.periods import Groups, has_enough, is_known, trust
 from ssvi.report.components import Components
 from ssvi.report.packing import pack, rounded
 from ssvi.typing import Array
@@ -92,16 +93,9 @@ class CorpusFacts:
         """Return the components' mean shares of the documents of each period; None without dates."""
         if self.dates is None:
             return None
-        periods = Periods.of(self.dates)
-        if not periods.names:
+        if not any(is_known(date) for date in self.dates):
             return None
-        return {
-            "unit": periods.unit,
-            "names": list(periods.names),
-            "counts": periods.counts().tolist(),
-            "shares": pack(periods.means(shares).T, "f4"),
-            "unknown": int((periods.places < 0).sum()),
-        }
+        return over_time(Trends.over_time(shares, self.dates))
 
     def by_group(self, shares: Array) -> dict[str, Any] | None:
         """Return the components' mean shares of the documents of each of the largest groups; None without groups."""
@@ -113,6 +107,22 @@ class CorpusFacts:
         names, means = groups.names[:MOST_GROUPS], groups.means(shares)[:MOST_GROUPS]
         return {"names": list(names), "counts": groups.counts()[:MOST_GROUPS].tolist(),
                 "shares": pack(means.T, "f4"), "left_out": len(groups.names) - len(names)}  # fmt: skip
+
+
+def over_time(found: Trends) -> dict[str, Any]:
+    """Return trends over time for the page: mean shares as they are, and how far those of each period are believed.
+
+    A period with too few documents has a trust of 0: the page passes it over.
+    """
+    believed = np.where(has_enough(found.counts), trust(found.counts), 0.0)
+    return {
+        "unit": found.kind,
+        "names": list(found.names),
+        "counts": found.counts.tolist(),
+        "trust": [rounded(value, 3) for value in believed],
+        "shares": pack(np.ascontiguousarray(found.shares.T), "f4"),
+        "unknown": found.unknown,
+    }
 
 
 def coherence(parts: Components, data: Any) -> list[float | None]:

@@ -9,7 +9,7 @@ import numpy as np
 from ssvi.batches.sources import Source
 from ssvi.data.readers.base import DocumentInfo
 from ssvi.report.components import Components
-from ssvi.report.corpus import DOCUMENTS, MOST_GROUPS, CorpusFacts
+from ssvi.report.corpus import DOCUMENTS, MOST_GROUPS, CorpusFacts, over_time
 from ssvi.report.packing import pack, rounded
 from ssvi.tallies import Best, MeansByLabel
 from ssvi.typing import Array
@@ -63,13 +63,7 @@ class StreamedFacts:
         found = self._dates.trends("date")
         if found is None or not found.names:
             return None
-        return {
-            "unit": found.kind,
-            "names": list(found.names),
-            "counts": found.counts.tolist(),
-            "shares": pack(found.shares.T, "f4"),
-            "unknown": found.unknown,
-        }
+        return over_time(found)
 
     def by_group(self) -> dict[str, Any] | None:
         """Return the components' mean shares of the documents of each of the largest groups; None without groups."""

@@ -157,7 +157,8 @@ class Handler(BaseHTTPRequestHandler):
         if origin is not None and origin != f"http://{self.headers.get('Host')}":
             raise RefusedError(HTTPStatus.FORBIDDEN, "texts are taken from this server's own page only.")
         if kind != "application/json":
-            raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"a text comes as application/json, not {kind}.")
+            sentence = f"a text comes as application/json, not {kind}: send the header Content-Type: application/json."
+            raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, sentence)
         try:
             given = json.loads(self._body())
         except (ValueError, RecursionError):

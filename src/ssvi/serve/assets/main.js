@@ -3,6 +3,8 @@
 const model = JSON.parse(find("data").textContent);
 const noun = model.noun;
 const colours = 9;
+const mostShown = 8; // components of a text that are not folded
+const nearlyAll = 0.95; // of a text, after which further components matter little
 const colourOf = new Map(model.components.map((own, place) => [own.component, `var(--branch-${place % (colours - 1) + 1})`]));
 let number = 0; // of the question: an answer to an earlier one is not shown
 
@@ -31,6 +33,30 @@ function topicItem(own) {
   return item;
 }
 
+// The largest that make up nearly all of the text, and the others; a single other one is shown as well.
+function parted(components) {
+  let [count, sum] = [0, 0];
+  while (count < components.length && count < mostShown && sum < nearlyAll) sum += components[count++].weight;
+  return components.length - count > 1 ? [components.slice(0, count), components.slice(count)] : [components, []];
+}
+
+// Those that hold little of the text, folded.
+function othersItem(others) {
+  const item = make("li");
+  const folded = make("details", undefined, { class: "others" });
+  const list = make("ol");
+  const sum = others.reduce((total, own) => total + own.weight, 0);
+  list.append(...others.map(topicItem));
+  folded.append(make("summary", `${plural(others.length, "other")}, ${percent(sum)} together`), list);
+  item.append(folded);
+  return item;
+}
+
+function topicItems(components) {
+  const [shown, others] = parted(components);
+  return [...shown.map(topicItem), ...(others.length ? [othersItem(others)] : [])];
+}
+
 function piece(own) {
   if (own.component === undefined) return own.text;
   const mark = make("mark", own.text, { "data-component": own.component });
@@ -53,7 +79,7 @@ function documentItem(own) {
 
 function show(answer) {
   find("topics-heading").textContent = `${capital(noun)}s`;
-  find("topics").replaceChildren(...answer.components.map(topicItem));
+  find("topics").replaceChildren(...topicItems(answer.components));
   find("pieces").replaceChildren(...answer.pieces.map(piece));
   find("score").textContent = answer.score === null ? `${plural(answer.words, "word")} that the model knows; too few for a score.` :
     `${plural(answer.words, "word")} that the model knows. Score ${short(answer.score)}: ${answer.meaning}`;

@@ -70,11 +70,36 @@ const timeShares = data.time && unpack(data.time.shares);
 const periods = data.time ? data.time.names.length : 0;
 const sharesOverTime = (k) => timeShares.subarray(k * periods, (k + 1) * periods);
 
-// Runs of periods that have documents: a period without any is a gap and no zero.
+const believed = (i) => data.time.trust[i] > 0;
+// What is drawn: from the first to the last period with enough documents.
+const firstPeriod = data.time ? data.time.trust.findIndex((value) => value > 0) : 0;
+const lastPeriod = data.time ? data.time.trust.findLastIndex((value) => value > 0) : 0;
+const placeInTime = (i) => (i - firstPeriod) / Math.max(lastPeriod - firstPeriod, 1);
+
+// Shares to compare periods by: those of few documents are drawn in to that of all, those of too few are 0.
+function steadyOverTime(k) {
+  const values = Array.from(sharesOverTime(k));
+  const total = data.time.counts.reduce((sum, count) => sum + count, 0);
+  const overall = values.reduce((sum, value, i) => sum + value * data.time.counts[i], 0) / Math.max(total, 1);
+  return values.map((value, i) => (believed(i) ? overall + data.time.trust[i] * (value - overall) : 0));
+}
+
+// What a period is, how many documents there are, and what is left out.
+function timeNote() {
+  const few = data.time.counts.filter((count, i) => count && !believed(i)).length;
+  const least = Math.min(...data.time.counts.filter((_, i) => believed(i)));
+  const total = data.time.counts.reduce((sum, count) => sum + count, 0);
+  const all = ` ${plural(total, nouns.row)} in ${plural(data.time.names.length, data.time.unit)}.`;
+  const passed = few ? ` ${plural(few, data.time.unit)} with fewer than ${plural(least, nouns.row)} left out: too few to tell.` : "";
+  const unknown = data.time.unknown ? ` ${plural(data.time.unknown, nouns.row)} without a date are left out.` : "";
+  return `${all}${passed}${unknown}`;
+}
+
+// Runs of periods that have enough documents: another one is a gap and no zero.
 function runs(values) {
   const found = [];
   values.forEach((value, i) => {
-    if (!data.time.counts[i]) return;
+    if (!believed(i)) return;
     const last = found[found.length - 1];
     if (last && last[last.length - 1][0] === i - 1) last.push([i, value]);
     else found.push([[i, value]]);
@@ -97,22 +122,23 @@ function timePath(values, x, y, bottom) {
 function writeWhen() {
   find("when").hidden = !data.time;
   if (!data.time) return;
-  const values = Array.from(sharesOverTime(state.chosen));
+  const values = steadyOverTime(state.chosen);
   const largest = Math.max(...values, 1e-9);
   const [width, height, left] = [380, 120, 36];
-  const x = (i) => left + ((width - left - 6) * i) / Math.max(periods - 1, 1);
+  const x = (i) => left + (width - left - 6) * placeInTime(i);
   const y = (value) => height - 20 - ((height - 30) * value) / largest;
   const peak = values.indexOf(largest);
-  const name = `share of ${named(state.chosen)} by ${data.time.unit}: most in ${data.time.names[Math.max(peak, 0)]}, ${percent(largest)}`;
+  const most = `most in ${data.time.names[Math.max(peak, 0)]} (${plural(data.time.counts[Math.max(peak, 0)], nouns.row)})`;
+  const name = `share of ${named(state.chosen)} by ${data.time.unit}: ${most}, ${percent(largest)}`;
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name, class: "when" });
   const [line, area] = timePath(values, x, y, height - 20);
   svg.append(draw("path", { d: area, class: "area" }), draw("path", { d: line, class: "line" }));
   svg.append(draw("line", { x1: left, x2: width - 6, y1: height - 20, y2: height - 20, class: "axis" }));
   svg.append(draw("text", { x: left - 4, y: y(largest) + 4, "text-anchor": "end" }, percent(largest)));
   svg.append(draw("text", { x: left - 4, y: height - 17, "text-anchor": "end" }, "0"));
-  svg.append(draw("text", { x: left, y: height - 4 }, data.time.names[0]));
-  if (periods > 1) svg.append(draw("text", { x: width - 6, y: height - 4, "text-anchor": "end" }, data.time.names[periods - 1]));
-  find("when").querySelector("div").replaceChildren(svg, make("p", `Mean share of the ${nouns.row}s of each ${data.time.unit}; most in ${data.time.names[Math.max(peak, 0)]}.`, { class: "note" }));
+  svg.append(draw("text", { x: left, y: height - 4 }, data.time.names[firstPeriod]));
+  if (lastPeriod > firstPeriod) svg.append(draw("text", { x: width - 6, y: height - 4, "text-anchor": "end" }, data.time.names[lastPeriod]));
+  find("when").querySelector("div").replaceChildren(svg, make("p", `Mean share of the ${nouns.row}s of each ${data.time.unit}; ${most}.`, { class: "note" }));
 }
 
 const groupShares = data.groups && unpack(data.groups.shares);

@@ -4,7 +4,7 @@ const time = { svg: find("time"), order: parts.map((_, k) => k), rows: [], by: "
 
 const meanAt = (k, power) => {
   let [sum, weight] = [0, 0];
-  sharesOverTime(k).forEach((value, i) => {
+  steadyOverTime(k).forEach((value, i) => {
     sum += value * i ** power;
     weight += value;
   });
@@ -42,7 +42,7 @@ function drawTime() {
   time.order = parts.map((_, k) => k).sort(timeOrders[time.by][1]);
   time.rows = [];
   const rows = time.order.map((k, i) => timeRow(k, 20 + row * i, row, left, width));
-  const [first, last] = [data.time.names[0], data.time.names[periods - 1]];
+  const [first, last] = [data.time.names[firstPeriod], data.time.names[lastPeriod]];
   time.svg.replaceChildren(
     draw("text", { x: left, y: 10, class: "soft" }, first),
     draw("text", { x: width - 62, y: 10, "text-anchor": "end", class: "soft" }, last),
@@ -53,10 +53,10 @@ function drawTime() {
 
 function timeRow(k, y, row, left, width) {
   const group = draw("g", { id: `time-${k}`, role: "option", "aria-selected": "false", class: "row" });
-  const values = Array.from(sharesOverTime(k));
+  const values = steadyOverTime(k);
   const largest = Math.max(...values, 1e-9);
   const right = width - 62;
-  const x = (i) => left + ((right - left) * i) / Math.max(periods - 1, 1);
+  const x = (i) => left + (right - left) * placeInTime(i);
   const top = (value) => y + row - 5 - ((row - 10) * value) / largest;
   const [line, area] = timePath(values, x, top, y + row - 5);
   const letters = Math.max(6, Math.floor((left - 18) / 7));
@@ -76,8 +76,7 @@ function timeRow(k, y, row, left, width) {
 }
 
 function makeTime() {
-  const unknown = data.time.unknown ? ` ${plural(data.time.unknown, nouns.row)} without a date are left out.` : "";
-  find("time-note").textContent = `Mean share of the ${nouns.row}s of each ${data.time.unit}, each row to its own scale; the figure is the largest.${unknown}`;
+  find("time-note").textContent = `Mean share of the ${nouns.row}s of each ${data.time.unit}, each row to its own scale; the figure is the largest.${timeNote()}`;
   for (const [name, [title]] of Object.entries(timeOrders)) find("time-order").append(make("option", title, { value: name }));
   find("time-order").addEventListener("change", (event) => {
     time.by = event.target.value;

@@ -1,9 +1,10 @@
 // The chosen component: its name, what is to be said against it, its pictures, and those like it.
 
+// As commands call them, and in words.
 const markWords = {
-  junk: "close to everything",
-  dust: "next to nothing",
-  common: "in everything",
+  junk: "junk: close to everything",
+  dust: "dust: next to nothing",
+  common: "common: in everything",
 };
 const markReasons = {
   junk: "Much closer to all others taken together than is usual here: it says little of its own.",
