@@ -159,7 +159,8 @@ def _convergence_warning() -> type[Warning]:
     """Return scikit-learn's warning, which takes a second to import."""
     from sklearn.exceptions import ConvergenceWarning
 
-    return ConvergenceWarning
+    kind: type[Warning] = ConvergenceWarning
+    return kind
 
 
 def _display(title: str, *, quiet: bool) -> Any:
