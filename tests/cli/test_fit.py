@@ -195,7 +195,7 @@ def test_a_new_model_is_not_called_like_something_else(texts, tmp_path, refused)
 def test_compiling_is_spoken_of_only_where_kernels_are_missing(texts, tmp_path, monkeypatch):
     for compiled in (True, False):
         monkeypatch.setattr("ssvi.ahead.is_compiled", lambda topics, compiled=compiled: compiled)
-        monkeypatch.setattr("ssvi.ahead.subprocess.Popen", lambda *_, **__: pytest.fail("it compiles"))
+        monkeypatch.setattr("ssvi.ahead.start_processes", lambda *_: pytest.fail("it compiles"))
         monkeypatch.setattr("ssvi.ahead.os.cpu_count", lambda: 1)
         said = run("fit", "lda", texts, "-k", 2, "--passes", 1, "--jobs", 1, "-o", tmp_path / "m.ssvi").stderr
         assert ("compiles its kernels" in said) is not compiled

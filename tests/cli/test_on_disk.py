@@ -57,7 +57,7 @@ def test_weights_are_written_as_they_come(both, model, tmp_path, monkeypatch, en
     run("transform", model, table, "-o", tmp_path / f"one.{ending}")
     monkeypatch.setattr("ssvi.cli.use._ROWS_AT_ONCE", 70)
     told = run("transform", model, corpus, "-o", tmp_path / f"other.{ending}").stdout
-    assert "300 documents x 3 components" in told
+    assert "300 documents x 3 topics" in told
     assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"other.{ending}").read_bytes()
 
 

@@ -64,7 +64,8 @@ def test_commands_that_show_a_model_do_not_wait_for_what_fits_one(model, command
     modules = _modules(command[0], model, *command[1:])
     assert not modules & (HEAVY - {"numpy"})
     assert {name for name in modules if name.startswith("ssvi.cli.")} <= {
-        "ssvi.cli.app", "ssvi.cli.display", "ssvi.cli.info", "ssvi.cli.inputs", "ssvi.cli.labels", "ssvi.cli.mistakes",
+        "ssvi.cli.app", "ssvi.cli.display", "ssvi.cli.info", "ssvi.cli.inputs", "ssvi.cli.labels", "ssvi.cli.listing",
+        "ssvi.cli.mistakes",
     }  # fmt: skip
 
 

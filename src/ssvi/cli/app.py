@@ -28,7 +28,7 @@ COMMANDS = {
     ),
     "label": (
         "ssvi.cli.labels",
-        "Give topics labels of your own, kept in the model file; without any, print what topics are called.",
+        "Give topics labels of your own, kept in the model file, and print these; without any, what all are called.",
     ),
     "documents": (
         "ssvi.cli.documents",
