@@ -174,6 +174,11 @@ class HDP(Model):
         """Return up to five topics over thirty words."""
         return cls(30, 5, 1.5, 4.0, 0.1)
 
+    @classmethod
+    def identifiable(cls) -> HDP:
+        """Return topics that have few words in common, none of them hardly at all, in documents of few topics each."""
+        return cls(30, 4, 0.4, 8.0, 0.5)
+
     def simulate(
         self, rng: np.random.Generator, n: int, length: float = 50.0, *, values: Mapping[str, Array] | None = None
     ) -> tuple[dict[str, Array], Documents]:
