@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from sklearn.exceptions import ConvergenceWarning
 
 from ssvi.cli import inputs, parameters
 from ssvi.cli.fitting import check_kind, keep_words, split_off
@@ -86,7 +87,7 @@ def choose(
     from ssvi import choosing
 
     with _display(f"choosing {estimator.name}", quiet=silent) as reporter, _kept_in(folder), warnings.catch_warnings():
-        warnings.simplefilter("ignore", _convergence_warning())  # the advice says it, once
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the advice says it, once
         choice = choosing.choose(
             estimator, train, test, numbers, seeds=range(seed, seed + seeds), folder=folder,
             prepare=lambda fitted: keep_words(fitted, corpus), reporter=reporter,
@@ -153,14 +154,6 @@ def _numbers(text: str) -> list[int]:
             f"--topics are whole numbers of 1 or more with commas between, such as {_DEFAULT}, not {text!r}."
         )
     return sorted({int(part) for part in parts})
-
-
-def _convergence_warning() -> type[Warning]:
-    """Return scikit-learn's warning, which takes a second to import."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    kind: type[Warning] = ConvergenceWarning
-    return kind
 
 
 def _display(title: str, *, quiet: bool) -> Any:

@@ -147,11 +147,7 @@ def quality(estimator: Any, corpus: Corpus) -> dict[str, Any] | None:
 def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     """Return the summary for people."""
     scored = "" if facts["held_out_score"] is None else f", held-out score {facts['held_out_score']:.4f}"
-    means = (
-        ""
-        if not scored or not hasattr(estimator, "explain_score")
-        else estimator.explain_score(facts["held_out_score"])
-    )
+    means = estimator.explain_score(facts["held_out_score"]) if scored and hasattr(estimator, "explain_score") else ""
     named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
     first = (
         f"{facts['output']}: {facts['model']}{count_in_words(estimator)}, fitted to {facts['documents']:,} x "
