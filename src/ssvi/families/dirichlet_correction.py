@@ -64,6 +64,36 @@ def _add_row(
 
 
 @kernel
+def _fill_gradient(
+    lam: Array,
+    draws: Array,
+    log_totals: Array,
+    counts: npt.NDArray[Any],
+    scale: float,
+    sums: Array,
+    least: float,
+    gradient: Array,
+) -> None:
+    """Fill g = w (x - beta sum x), or 0 where it need not be known; see `_pull_back`.
+
+    The words of all rows that are to be pulled back are put together first: few of a row are, and short runs would not
+    fill the processor's registers.
+    """
+    size, count = lam.shape[1], 0
+    shapes, log_x, place = np.empty(lam.size + 1), np.empty(lam.size + 1), np.empty(lam.size + 1, np.int64)
+    for v in range(lam.shape[0]):
+        for k in range(size):
+            gradient[v, k] = 0.0
+            shapes[count], log_x[count], place[count] = lam[v, k], draws[v, k] + log_totals[k], v * size + k
+            count += int((lam[v, k] >= least) & ((counts[v, k] != 0) | (draws[v, k] > _LOG_NEGLIGIBLE)))
+    found = np.empty(count)
+    slopes(shapes[:count], log_x[:count], found)
+    for j in range(count):
+        v, k = place[j] // size, place[j] % size
+        gradient[v, k] = found[j] * (counts[v, k] * scale - fast_exp(draws[v, k]) * sums[k])
+
+
+@kernel
 def _pull_back(
     lam: Array,
     draws: Array,
@@ -86,23 +116,9 @@ def _pull_back(
     sums of lambda and of 1 / psi' over all words but the one with the largest lambda, whose row is `largest`, and the
     sum of g / psi'.
     """
-    size = lam.shape[1]
-    shapes, log_x, log_beta = np.empty(size), np.empty(size), np.empty(size)
-    found, place = np.empty(size), np.empty(size, np.int64)
-    has_largest = _rows_with_largest(lam, largest)
+    size, has_largest = lam.shape[1], _rows_with_largest(lam, largest)
+    _fill_gradient(lam, draws, log_totals, counts, scale, sums, least, gradient)
     for v in range(lam.shape[0]):
-        count = 0
-        for k in range(size):
-            gradient[v, k] = 0.0
-            shapes[count], log_x[count] = lam[v, k], draws[v, k] + log_totals[k]
-            log_beta[count], place[count] = draws[v, k], k
-            count += int((lam[v, k] >= least) & ((counts[v, k] != 0) | (draws[v, k] > _LOG_NEGLIGIBLE)))
-        slopes(shapes[:count], log_x[:count], found[:count])
-        for j in range(count):
-            log_beta[j] = fast_exp(log_beta[j])
-        for j in range(count):
-            k = place[j]
-            gradient[v, k] = found[j] * (counts[v, k] * scale - log_beta[j] * sums[k])
         _add_row(v, lam[v], inverse[v], largest, has_largest[v], totals[0], totals[1])
         own, inverses, sums_of_both = gradient[v], inverse[v], totals[2]
         for k in range(size):
