@@ -184,6 +184,30 @@ def test_instances_and_names_are_the_same_thing(eta, excess):
     np.testing.assert_array_equal(by_name.components_, by_instance.components_)
 
 
+@pytest.mark.parametrize(
+    ("settings", "first"),
+    [
+        ({"topic_word_prior": 0.15}, 100),
+        ({"topic_word_prior": 0.16}, 400),
+        ({"topic_word_prior": [0.1] + [1.0] * 59}, 100),
+        ({"topic_word_prior": "auto"}, 100),
+        ({"n_components": 10}, 100),
+        ({}, 400),
+        ({"population_ramp": True}, 100),
+        ({"topic_word_prior": 0.01, "population_ramp": False}, 400),
+    ],
+)
+def test_beside_a_large_prior_the_first_minibatch_stands_for_all_documents(settings, first):
+    assert [info.population for info in _lda(max_iter=1, **settings).fit(COUNTS).history_] == [
+        max(first, seen) for seen in (100, 200, 300, 400)
+    ]
+
+
+def test_the_ramp_is_a_flag():
+    with pytest.raises((ValueError, TypeError), match="population_ramp"):
+        _lda(population_ramp="no").fit(COUNTS)
+
+
 def test_whole_float_counts_are_counts_and_fractions_get_mean_field():
     whole = _lda().fit(COUNTS)
     np.testing.assert_array_equal(whole.components_, _lda().fit(COUNTS.astype(float)).components_)

@@ -359,10 +359,14 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
             global_step=global_step,
             schedule=schedule,
             population=None if population is None else int(population),
-            ramp=self.population_ramp,
+            ramp=self._ramps(),
             backend=backend,
             memory=memory,
         )
+
+    def _ramps(self) -> bool:
+        """Tell whether a minibatch of the first pass stands for the rows seen so far only."""
+        return bool(self.population_ramp)
 
     def _callbacks(self, progress: Progress, *watches: Callback) -> list[Callback]:
         """Return the engine's callbacks: the history, watches, the progress line if it is to be shown, the user's."""

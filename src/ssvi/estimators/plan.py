@@ -142,7 +142,7 @@ class LoopParameters(BaseEstimator):
         steps whole.""",
         check=optional(require_positive),
     )
-    population_ramp: bool = parameter(
+    population_ramp: bool | None = parameter(
         default=True,
         kind="bool",
         words="Let a minibatch stand for the rows seen so far, during the first pass, and not for all at once.",

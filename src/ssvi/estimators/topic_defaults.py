@@ -20,6 +20,7 @@ from ssvi.typing import Array
 
 _AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 1.0, 1.0  # of SSVI by name: docs/experiments/lda.md
 _SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside what it has
+_LARGE_ETA = 0.15  # from which the prior outweighs the words that the first minibatches stand for
 _LARGEST_EXCESS = 1e6  # of an eta beside which no draw says anything
 _REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end, so that no copies are left
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
@@ -70,10 +71,16 @@ class TopicDefaults(TopicParameters):
         With a large eta most of a rare word's lambda is prior, and of a draw of it noise: draws begin later, and are
         drawn in further.
         """
+        return float(np.clip(self._least_eta() / _SMALL_ETA, 1.0, _LARGEST_EXCESS))
+
+    def _least_eta(self) -> float:
+        """Return eta, of several the smallest one, and of one that is learned none."""
         if self._is_eta_learned():
-            return 1.0
-        eta = 1.0 / self.n_components if self.topic_word_prior is None else float(np.min(self.topic_word_prior))
-        return float(np.clip(eta / _SMALL_ETA, 1.0, _LARGEST_EXCESS))
+            return 0.0
+        return 1.0 / self.n_components if self.topic_word_prior is None else float(np.min(self.topic_word_prior))
+
+    def _ramps(self) -> bool:
+        return self._least_eta() <= _LARGE_ETA if self.population_ramp is None else self.population_ramp
 
     def _usual_schedule(self) -> PowerSchedule:
         """Return bold steps for an average over the path, and milder ones where the last lambda is what counts."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ssvi.checks import is_integer, require, require_count, require_flag, require_not_negative
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.parameters import changed, parameter, with_parameters
+from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.estimators.words import WordsEstimator
 from ssvi.global_steps.base import GlobalStep
 from ssvi.local_steps.base import LocalStep
@@ -68,6 +68,13 @@ class TopicParameters(WordsEstimator):
         default=1.0,
         words="s of the step size.",
         kind="float",
+    )
+    population_ramp: bool | None = parameter(
+        default=None,
+        kind="bool, optional",
+        words="""Let a minibatch stand for the documents seen so far, during the first pass, and not for all at once. By
+        default so, unless eta is above 0.15: beside so large a prior, the few words seen so far would be lost.""",
+        check=optional(require_flag),
     )
     max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=10, kind='int or "auto"')
     convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.065)
