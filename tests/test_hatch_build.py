@@ -110,4 +110,4 @@ def test_the_hook_and_the_package_mean_the_same(hook):
     from ssvi.numerics import shipped
 
     assert set(hook.PARTS) == set(at_install.PARTS)
-    assert hook._PLACE == f"ssvi/{shipped.FOLDER_NAME}"
+    assert f"ssvi/{shipped.FOLDER_NAME}" == hook._PLACE
