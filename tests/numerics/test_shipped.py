@@ -1,4 +1,4 @@
-"""Kernels that come with the installation: used where they fit, and where anything differs, as if they were not there."""
+"""Kernels that come with the installation: used where they fit; where anything differs, as if they were not there."""
 
 import importlib.util
 import os
