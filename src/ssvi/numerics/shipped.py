@@ -171,12 +171,12 @@ def stamp(package: Path) -> str:
     digest = hashlib.blake2b(digest_size=16)
     digest.update(repr((numba.__version__, llvmlite.__version__, numpy, settings, python, processor)).encode())
     for folder, folders, names in os.walk(package):
-        folders.sort()
+        folders[:] = sorted(set(folders) - {"__pycache__", FOLDER_NAME})
         for name in sorted(name for name in names if name.endswith(".py")):
             path = os.path.join(folder, name)
             with open(path, "rb", buffering=0) as file:
                 content = file.read()
-            digest.update(f"{os.path.relpath(path, package)} {len(content)} ".encode())
+            digest.update(f"{path[len(str(package)) :]} {len(content)} ".encode())
             digest.update(content)
     return digest.hexdigest()
 
