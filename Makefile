@@ -55,5 +55,5 @@ bench: .venv/.bench
 	touch $@
 
 clean:
-	rm -rf .venv .numba_cache .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .numba_cache src/ssvi/_kernels .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

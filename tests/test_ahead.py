@@ -122,3 +122,26 @@ def test_whether_kernels_are_on_disk_is_seen(tmp_path, monkeypatch):
     assert not ahead.is_compiled(20)
     (tmp_path / "draw_code._sample-12.py311.nbi").touch()
     assert ahead.is_compiled(20)
+
+
+def test_kernels_that_came_with_the_installation_are_seen(tmp_path, monkeypatch):
+    from ssvi.local_steps.lda import gibbs_dense, gibbs_sparse
+    from ssvi.numerics import shipped
+
+    for sample in (gibbs_dense._sample, gibbs_sparse._sample):
+        monkeypatch.setattr(sample, "_cache", shipped.ShippedFirst(sample.py_func, _EmptyCache(tmp_path)))
+    monkeypatch.setattr(shipped, "_shelf", shipped.Shelf(tmp_path / "kernels"))
+    assert not ahead.is_compiled(20)
+    folder = tmp_path / "kernels" / shipped.stamp(shipped.PACKAGE)
+    folder.mkdir(parents=True)
+    (folder / "ssvi.local_steps.lda.gibbs_dense._sample-12").touch()
+    monkeypatch.setattr(shipped, "_shelf", shipped.Shelf(tmp_path / "kernels"))
+    assert ahead.is_compiled(20)
+    assert not ahead.is_compiled(1_000)  # which the other kernel samples
+
+
+class _EmptyCache:
+    """A cache of numba's with nothing in it."""
+
+    def __init__(self, folder):
+        self.cache_path = str(folder)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-_WORDS, _DOCUMENTS = 60, 24  # as few as take every step of a fit
+WORDS, _DOCUMENTS = 60, 24  # as few as take every step of a fit
 
 
 @contextmanager
@@ -90,13 +90,17 @@ def _in_background(part: Callable[..., None], *arguments: Any) -> None:
 
 
 def is_compiled(n_topics: int) -> bool:
-    """Tell whether the kernel that takes longest is on disk, newer than its source; True where nothing is compiled."""
+    """Tell whether the kernel that takes longest is there; True where nothing is compiled.
+
+    It may have come with the installation, or be in numba's cache, newer than its source.
+    """
     from ssvi.local_steps.lda import gibbs_dense, gibbs_sparse
     from ssvi.local_steps.lda.gibbs import Gibbs
+    from ssvi.numerics.shipped import shelf
 
     kernel: Any = (gibbs_dense if Gibbs().is_dense(n_topics) else gibbs_sparse)._sample
     folder = getattr(getattr(kernel, "stats", None), "cache_path", None)
-    if folder is None:
+    if folder is None or shelf().holds(kernel.py_func):
         return True
     source = Path(kernel.py_func.__code__.co_filename)
     kept = [path.stat().st_mtime for path in Path(folder).glob(f"{source.stem}.{kernel.__name__}-*.nbi")]
@@ -115,23 +119,29 @@ def compile_documents(n_topics: int) -> None:
 
     slopes(np.ones(2), np.zeros(2), np.zeros(2))
     inverse_trigamma_growth(trigamma(1.0), 1.0)
-    document_completion(np.full((n_topics, _WORDS), 1.0 / _WORDS), np.full(n_topics, 0.1), _documents())
-    Dirichlet().mean_stats(np.ones((n_topics, _WORDS)))  # for `convergence_`
+    document_completion(np.full((n_topics, WORDS), 1.0 / WORDS), np.full(n_topics, 0.1), _documents())
+    Dirichlet().mean_stats(np.ones((n_topics, WORDS)))  # for `convergence_`
 
 
 def compile_topics(n_topics: int, global_step: str) -> None:
     """Compile what a fit does with topics: show them to the documents, and move them."""
-    from ssvi import engine
-    from ssvi.backends.threads import Threads
     from ssvi.global_steps.base import GlobalStep
     from ssvi.models.lda import LDA
     from ssvi.registry import lookup
 
-    data, model = _documents(), LDA(_WORDS, np.full(n_topics, 0.1), 0.02, "auto")
     step = lookup("ssvi.global_steps", GlobalStep, global_step, "global_step")()
     if global_step == "ssvi":
         step = replace(step, averaging=7.0, warm_sweeps=1.0, draw_softening=1.0)
-    problem = engine.Problem(model, _made_up_counts(), step, population=_DOCUMENTS, backend=Threads(1))
+    fit_briefly(LDA(WORDS, np.full(n_topics, 0.1), 0.02, "auto"), _made_up_counts(), step)
+
+
+def fit_briefly(model: Any, local_step: Any, global_step: Any) -> None:
+    """Fit a model of topics over `WORDS` words for as long as it takes to have taken every step of a fit."""
+    from ssvi import engine
+    from ssvi.backends.threads import Threads
+
+    data = _documents()
+    problem = engine.Problem(model, local_step, global_step, population=_DOCUMENTS, backend=Threads(1))
     engine.run(problem, engine.init(model, 0, data), data, sweeps=3, batch_size=_DOCUMENTS // 3)
 
 
@@ -139,11 +149,11 @@ def _documents() -> Any:
     """Return a few documents with whole numbers, as the readers make them; no minibatch of them has all words."""
     from ssvi.batches.documents import Documents
 
-    counts = np.random.default_rng(0).poisson(0.1, (_DOCUMENTS, _WORDS))
+    counts = np.random.default_rng(0).poisson(0.1, (_DOCUMENTS, WORDS))
     counts[:, 0] = 1
     rows, words = np.nonzero(counts)
     indptr = np.searchsorted(rows, np.arange(_DOCUMENTS + 1)).astype(np.int64)
-    return Documents(indptr, words.astype(np.int64), counts[rows, words].astype(np.int64), _WORDS)
+    return Documents(indptr, words.astype(np.int64), counts[rows, words].astype(np.int64), WORDS)
 
 
 def _made_up_counts() -> Any:

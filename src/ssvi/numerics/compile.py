@@ -12,10 +12,11 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import extending, types
-from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+
+from ssvi.numerics.shipped import ShippedFirst
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -70,13 +71,6 @@ def widest_vectors(_typing: Any) -> Any:
     return types.void(), codegen
 
 
-class _Found(FunctionCache):
-    """Kernels that others have kept on disk; nothing is added to them."""
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep nothing."""
-
-
 class _Part(JITCodeLibrary):
     """Code that kernels take in, and that is never run by itself.
 
@@ -125,8 +119,7 @@ class _Kernel(CPUDispatcher):
         """The same function for other kernels. Python must not call it."""
         options = {**self.targetoptions, "no_cpython_wrapper": True}
         twin: Any = CPUDispatcher(self.py_func, self.locals, options, pipeline_class=_PartCompiler)
-        if isinstance(self._cache, FunctionCache):
-            twin._cache = _Found(self.py_func)  # type: ignore[no-untyped-call]
+        twin._cache = ShippedFirst(self.py_func, self._cache.cache, keeps=False)
         return twin
 
     @property
@@ -136,7 +129,7 @@ class _Kernel(CPUDispatcher):
 
 
 def _compile(function: Function, *, fastmath: Any) -> Function:
-    """Compile with the machine code kept on disk, wherever there is a place for it.
+    """Compile what did not come with the installation, and keep the machine code on disk, if there is a place for it.
 
     numba looks beside the source, then in the user's own cache folder, and gives up if it may write to neither (a
     read-only installation run by a user without a home). A private folder for temporary files is the last resort.
@@ -153,6 +146,7 @@ def _compile(function: Function, *, fastmath: Any) -> Function:
         if folder is not None:
             numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
             compiled.enable_caching()
+    compiled._cache = ShippedFirst(function, compiled._cache)
     return cast(Function, compiled)
 
 
