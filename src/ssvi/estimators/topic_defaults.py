@@ -62,7 +62,7 @@ class TopicDefaults(TopicParameters):
         if not self._softens_draws:
             return step
         excess = self._eta_excess()
-        warm_sweeps = _WARM_SWEEPS + math.log(excess)
+        warm_sweeps = _WARM_SWEEPS + 2.0 * math.log(excess)
         return replace(step, warm_sweeps=warm_sweeps, draw_softening=_DRAW_SOFTENING * excess**1.5)
 
     def _eta_excess(self) -> float:
