@@ -74,7 +74,7 @@ def choose(
     check_outputs(outputs, [".csv", ".json", *PICTURES], *source, reading.vocabulary)
     inputs.check_folder(folder, "--folder", "fits")
     silent = quiet or as_json
-    corpus = reading.at(source).read(quiet=silent)
+    corpus = reading.at(source).by(estimator).read(quiet=silent)
     check_kind(estimator, corpus, reading.at(source).where)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=silent)

@@ -34,7 +34,7 @@ def fit(
             "-k",
             min=1,
             help="Number of topics or components.",
-            show_default=str(parameters.DEFAULT_COMPONENTS),
+            show_default=f"{parameters.DEFAULT_COMPONENTS}; 10 for gaussian_mixture",
         ),
     ] = None,
     global_step: parameters.GlobalStepName = None,

@@ -70,6 +70,8 @@ class Reading:
     """Options that are for text only."""
     preferred: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What the fit of a model was asked for: it holds where nothing else is, and the input has it."""
+    found: str | None = None
+    """The format that was found to be meant, where none is asked for."""
 
     def at(self, paths: Sequence[Path]) -> Reading:
         """Return how to read some paths."""
@@ -98,7 +100,7 @@ class Reading:
             with bar(f"reading {self.where}", quiet=quiet) as advance:
                 corpus = read_corpus(
                     self.paths,
-                    format=self.format,
+                    format=self.format or self.found,
                     vocabulary=self.vocabulary,
                     text=self.text or TextOptions(),
                     progress=progress.with_bar(advance),
@@ -111,7 +113,8 @@ class Reading:
                 f"while reading {self.where}{progress.in_words()}, and nothing was written"
             ) from None
         if corpus.text is None and self.given:
-            raise ValueError(f"{self.where} holds counts, and {', '.join(self.given)} is for text: leave it out.")
+            what = "numbers" if corpus.is_table else "counts"
+            raise ValueError(f"{self.where} holds {what}, and {', '.join(self.given)} is for text: leave it out.")
         return corpus
 
     def beginnings(self, rows: Collection[int], length: int) -> Mapping[int, str]:
@@ -131,11 +134,23 @@ class Reading:
         from ssvi.data.readers import TextOptions
         from ssvi.files.models import vocabulary_of
 
-        words, own = vocabulary_of(estimator), self.as_before(estimator)
+        words, own = vocabulary_of(estimator), self.as_before(estimator).by(estimator)
         if words is None:
             return own
         text = TextOptions.for_words(words, getattr(estimator, "text_options_", None))
         return dataclasses.replace(own, text=text)
+
+    def by(self, estimator: Any) -> Reading:
+        """Return how a model reads it: one of numbers takes a table for numbers, unless another format is asked for."""
+        from ssvi.data.readers import numbers_format
+        from ssvi.data.readers.asked import format_before
+
+        if self.format or format_before(self.preferred, self.paths) or getattr(estimator, "columns_are_words", False):
+            return self
+        is_of_numbers = bool(getattr(estimator, "rows_are_means", False))
+        asked = {name: self.columns.get(name) for name in ("column", "delimiter")}
+        found = numbers_format(self.paths, must_be_numbers=is_of_numbers, encoding=self.encoding, **asked)
+        return dataclasses.replace(self, found=found)
 
     def as_before(self, estimator: Any) -> Reading:
         """Return how to read it as the fit of a model was asked to, wherever nothing else is asked for now."""

@@ -17,6 +17,7 @@ from ssvi.cli import inputs, sequences
 from ssvi.cli.display import text_cell
 from ssvi.cli.familiarity import of_another_kind
 from ssvi.cli.inputs import ModelFile
+from ssvi.cli.numbers import check_numbers
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import vocabulary_of
@@ -133,6 +134,8 @@ def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     say_notes([stranger] if stranger else [], quiet=quiet)
     if corpus.text is not None and vocabulary_of(estimator) is None:
         raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
+    if corpus.is_table:
+        check_numbers(estimator, corpus, reading.where)
     wanted, found = estimator.n_features_in_, corpus.documents.n_words
     if found != wanted:
         raise ValueError(f"{reading.where} has {found:,} columns, and the model was fitted to {wanted:,}.")
