@@ -15,7 +15,7 @@ from ssvi.cli import mistakes
 INTERRUPTED = 130
 _MISTAKE = 2
 _ARGUMENTS = (
-    "format|encoding|vocabulary|delimiter|segment|strip_html|stop_words|min_df|max_df|"
+    "format|encoding|vocabulary|delimiter|segment|strip_html|drop_copies|drop_repeated|stop_words|min_df|max_df|"
     "(?:id_|title_|date_|group_)?column"
 )
 _NOBODY_READS = 1  # the reader of a pipe has gone; the parser of options has this code for it too

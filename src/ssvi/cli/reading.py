@@ -232,6 +232,12 @@ def how_to_count(
     strip_html: Annotated[bool, _of_text("--strip-html", help="Take tags out of the text.")] = False,
     no_numbers: Annotated[bool, _of_text("--no-numbers", help="Leave out words without letters.")] = False,
     segment: Annotated[str | None, _of_text(help="Cut text without spaces into words: chinese or japanese.")] = None,
+    drop_copies: Annotated[
+        bool, _of_text("--drop-copies", help="Leave out documents that are exact copies of others.")
+    ] = False,
+    drop_repeated: Annotated[
+        bool, _of_text("--drop-repeated", help="Take out lines and sentences that stand in a tenth of the documents.")
+    ] = False,
     **reading: Any,
 ) -> Reading:
     """Return how an input is read and its words are counted, from the options of a command."""
@@ -240,7 +246,8 @@ def how_to_count(
     options = {
         "--stop-words": stop_words, "--ngrams": ngrams, "--min-df": min_df, "--max-df": max_df,
         "--max-words": max_words, "--phrases": phrases or None, "--strip-html": strip_html or None,
-        "--no-numbers": no_numbers or None, "--segment": segment,
+        "--no-numbers": no_numbers or None, "--segment": segment, "--drop-copies": drop_copies or None,
+        "--drop-repeated": drop_repeated or None,
     }  # fmt: skip
     least, most = 2.0 if min_df is None else min_df, 0.5 if max_df is None else max_df
     if phrases and vocabulary is not None:
@@ -258,6 +265,8 @@ def how_to_count(
         numbers=not no_numbers,
         pieces=language is None and not words,
         segment=segment,
+        drop_copies=drop_copies,
+        drop_repeated=drop_repeated,
     )
     text.words_to_leave_out()  # which may want a package that is not there: better told before anything is read
     given = tuple(name for name, value in options.items() if value is not None)

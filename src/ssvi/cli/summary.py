@@ -12,6 +12,7 @@ import numpy as np
 
 from ssvi.batches.sources import Source
 from ssvi.cli.numbers import count_missing, notes_on_numbers
+from ssvi.cli.repeats import notes_on_repeats, repeats_in_facts, repeats_in_words
 from ssvi.evaluation.coherence import document_npmi, top_words, topic_diversity
 from ssvi.evaluation.trend import trend_of
 from ssvi.files.models import vocabulary_of
@@ -39,7 +40,7 @@ def notes_before(estimator: Any, corpus: Corpus) -> list[str]:
     if empty > _MANY_EMPTY * n:
         why = ": see --min-df, --max-df and --stop-words" if corpus.text is not None else ""
         notes.append(f"{empty:,} of {n:,} documents ({_percent(empty, n)}) have no words left{why}.")
-    notes += notes_on_numbers(estimator, corpus)
+    notes += notes_on_numbers(estimator, corpus) + notes_on_repeats(corpus)
     numbers = _share_of_numbers(corpus)
     if numbers > _MANY_NUMBERS:
         notes.append(f"{100 * numbers:.0f}% of the words are numbers, which make topics of their own: --no-numbers.")
@@ -107,6 +108,7 @@ def _read(corpus: Corpus) -> dict[str, Any]:
             "kept": words.kept,
         },
         "known": list(corpus.info.part(0, 1).known()),
+        **repeats_in_facts(corpus),
     }  # fmt: skip
 
 
@@ -177,6 +179,7 @@ def _read_line(read: dict[str, Any], rows: str) -> str:
         line += f", {read['missing']:,} value{'' if read['missing'] == 1 else 's'} missing"
     if empty and rows == "documents":
         line += f", {empty:,} of them ({_percent(empty, n)}) without any words left"
+    line += repeats_in_words(read)
     if words is None:
         return line
     why = {

@@ -98,6 +98,10 @@ class DocumentInfo:
         """Return what is known of documents start, ..., stop - 1."""
         return DocumentInfo(**{f"{name}s": texts[start:stop] for name, texts in self.known().items()})
 
+    def take(self, rows: Sequence[int]) -> DocumentInfo:
+        """Return what is known of some documents, in this order."""
+        return DocumentInfo(**{f"{name}s": tuple(texts[row] for row in rows) for name, texts in self.known().items()})
+
     def called(self, number: int) -> str:
         """Return what a document is called for people; its place is counted from 0, people count from 1."""
         own = (texts[number] for texts in (self.titles, self.ids) if texts)
@@ -141,6 +145,26 @@ class WordFacts:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """What the documents of a text repeat.
+
+    Attributes
+    ----------
+    copies : int
+        Documents that are exact copies of earlier ones; empty ones do not count.
+    left_out : bool
+        Whether copies were left out.
+    lines : tuple of (str, float)
+        Lines and sentences that stand in many documents, each with the share of documents that have it, by a sample.
+
+    """
+
+    copies: int
+    left_out: bool
+    lines: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Corpus:
     """Documents, and what is known of their words and of themselves.
 
@@ -168,6 +192,8 @@ class Corpus:
         The format, columns and delimiter that were asked for, by the names that `read_corpus` has for them.
     is_table : bool
         Whether these are rows of a table of numbers, of any sign, NaN where one is missing.
+    repeats : Repeats, optional
+        What the documents of a text repeat; None where nobody looked.
 
     """
 
@@ -181,6 +207,7 @@ class Corpus:
     known: float = 1.0
     asked: Mapping[str, str] = field(default_factory=dict)
     is_table: bool = False
+    repeats: Repeats | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
