@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 import ssvi
 from ssvi.cli import InterruptedCommand
+from ssvi.cli.short_help import FIRST, ShortHelp
 
 COMMANDS = {
     "fit": ("ssvi.cli.fit", "Fit a model and write it to a file."),
@@ -64,7 +65,7 @@ def load_command(name: str) -> Any:
     found = getattr(importlib.import_module(COMMANDS[name][0]), name)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False)
-        alone.command(name)(found)
+        alone.command(name, cls=ShortHelp if name in FIRST else None)(found)
         found = alone
     command = typer.main.get_command(found)
     command.name = name

@@ -15,6 +15,7 @@ from ssvi.cli import inputs, parameters
 from ssvi.cli.fitting import check_kind, keep_words, split_off
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
+from ssvi.cli.short_help import HelpAll
 from ssvi.cli.summary import notes_before
 from ssvi.files.atomic import write_atomically
 
@@ -52,6 +53,7 @@ def choose(
     ] = None,
     quiet: inputs.Quiet = False,
     as_json: inputs.AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Fit with several numbers of topics or components, and say which to take and why.
 

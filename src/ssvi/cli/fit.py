@@ -14,6 +14,7 @@ import typer
 
 from ssvi.cli import beginnings, inputs, parameters, tables
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads
+from ssvi.cli.short_help import HelpAll
 
 
 def _of_checkpoints(*names: str, **settings: Any) -> Any:
@@ -61,6 +62,7 @@ def fit(
     resume: Annotated[bool, _of_checkpoints("--resume", help="Go on from the last checkpoint.")] = False,
     quiet: inputs.Quiet = False,
     as_json: inputs.AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Fit a model and write it to a file.
 

@@ -55,9 +55,9 @@ class Sample:
 
 
 def lines_of(document: str) -> frozenset[str]:
-    """Return the different lines and sentences of a document that are long enough to be worth a word.
+    r"""Return the different lines and sentences of a document that are long enough to be worth a word.
 
-    >>> sorted(lines_of("All rights reserved. It rained.\\nIt rained all day."))
+    >>> sorted(lines_of("All rights reserved. It rained.\nIt rained all day."))
     ['All rights reserved.', 'It rained all day.']
     """
     lines = [line.strip() for line in _CUT.split(document)[::2]]
@@ -67,10 +67,10 @@ def lines_of(document: str) -> frozenset[str]:
 
 
 def without_lines(lines: Iterable[str]) -> Callable[[str], str]:
-    """Return what takes some lines and sentences out of a text, and leaves the rest as it is.
+    r"""Return what takes some lines and sentences out of a text, and leaves the rest as it is.
 
-    >>> without_lines(["All rights reserved."])("It rained. All rights reserved.\\nIt rained.")
-    'It rained. \\nIt rained.'
+    >>> without_lines(["All rights reserved."])("It rained. All rights reserved.\nIt rained.")
+    'It rained. \nIt rained.'
     """
     left_out = frozenset(lines)
 
