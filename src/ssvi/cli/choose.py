@@ -15,6 +15,7 @@ from ssvi.cli import inputs, parameters
 from ssvi.cli.fitting import check_kind, keep_words, split_off
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
+from ssvi.cli.seen import keep_seen, notes_on_copies_set_aside
 from ssvi.cli.short_help import HelpAll
 from ssvi.cli.summary import notes_before
 from ssvi.files.atomic import write_atomically
@@ -86,13 +87,18 @@ def choose(
             f"{len(corpus.documents):,} documents leave fewer than ten to score by at --held-out {held_out:g}: "
             "give more documents, or a larger share."
         )
+    say_notes(notes_on_copies_set_aside(train, test, is_text=corpus.text is not None), quiet=silent)
     from ssvi import choosing
+
+    def prepare(fitted: Any) -> None:
+        keep_words(fitted, corpus)
+        keep_seen(fitted, train)
 
     with _display(f"choosing {estimator.name}", quiet=silent) as reporter, _kept_in(folder), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the advice says it, once
         choice = choosing.choose(
             estimator, train, test, numbers, seeds=range(seed, seed + seeds), folder=folder,
-            prepare=lambda fitted: keep_words(fitted, corpus), reporter=reporter,
+            prepare=prepare, reporter=reporter,
         )  # fmt: skip
     _tell(choice, f"{reading.at(source).where}: {model}", outputs, folder, quiet=quiet, as_json=as_json)
 

@@ -14,6 +14,7 @@ from ssvi.batches.sources import Source
 from ssvi.cli import inputs, parameters, sequences
 from ssvi.cli.numbers import check_numbers
 from ssvi.cli.reading import Reading, say_notes
+from ssvi.cli.seen import keep_seen, notes_on_copies_set_aside
 from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
 from ssvi.cli.training import Training, TrainingDisplay
 from ssvi.files.checkpoints import Checkpoints
@@ -43,10 +44,12 @@ def fit_documents(
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=training.silent)
     train, test = split_off(corpus.documents, held_out, int(estimator.random_state))
+    say_notes(notes_on_copies_set_aside(train, test, is_text=corpus.text is not None), quiet=training.silent)
     compiled()
     names = {"vocabulary": corpus.vocabulary, **beginning} if beginning else {}
     display = _fit(estimator, (train,), {"X_val": test, **names}, training)
     keep_words(estimator, corpus)
+    keep_seen(estimator, train)
     output = training.save(estimator, display)
     score = None if test is None else estimator.score(test)
     facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))

@@ -147,3 +147,9 @@ def test_what_can_be_read_once_cannot_be_read_twice(tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")
     with pytest.raises(CorpusError, match="can be read only once"):
         with_repeated([(tmp_path / "pipe.txt", "text")], Columns(), TextOptions(drop_repeated=True), "utf-8")
+
+
+def test_long_runs_of_spaces_take_no_longer_than_other_text():
+    """A pattern that goes back over spaces would take minutes for these, and not milliseconds."""
+    assert lines_of("cat" + " " * 2_000_000 + "sat.\nIt sat down.") == {"It sat down."}
+    assert without_lines([LINE])("cat" + " " * 2_000_000) == "cat" + " " * 2_000_000

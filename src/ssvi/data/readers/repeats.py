@@ -23,7 +23,7 @@ _FEWEST_WORDS = 3  # of such a line
 _LONGEST = 300  # characters of it
 _MOST_LINES = 200  # of a document, from its beginning and from its end, half of them each
 _MOST_FOUND = 100  # lines
-_CUT = re.compile(r"(\s*[\r\n]+\s*|(?<=[.!?])\s+)")
+_CUT = re.compile(r"([\r\n]+|(?<=[.!?])\s+)")  # which looks at each character once, also in long runs of spaces
 
 
 class Sample:
