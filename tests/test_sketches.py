@@ -51,7 +51,7 @@ def test_negative_numbers_and_gaps_count():
 
 
 def test_the_share_of_large_corpora_is_about_right():
-    """Of 20,000 documents half are in the fit; by a sketch of 1,024 the standard error is 0.016, and 0.08 five of it."""
+    """Of 20,000 documents half are in the fit; by a sketch of 1,024 the standard error is 0.016: 0.08 is five."""
     hashes = np.random.default_rng(1).integers(0, 2**63 - 1, 30_000)
     sketch = sketch_of(hashes[:20_000])
     assert len(sketch) == SIZE
