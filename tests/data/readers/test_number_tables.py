@@ -148,6 +148,7 @@ def test_a_column_that_a_model_wants_and_that_is_not_there(tmp_path):
         ("a.csv", "text,x\nhello,1\n", "table", None),
         ("a.csv", "x,y\nhello,you\n", "table", None),
         ("a.txt", "1 2\n3 4\n", "table", None),
+        ("a.txt", "it was 1984\nand then 1985\nit rained\n", None, None),
         ("a.jsonl", '{"text": "a"}\n', None, None),
     ],
 )

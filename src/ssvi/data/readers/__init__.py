@@ -202,7 +202,7 @@ def numbers_format(
             return None
         if kind in ("parquet", "arrow") and holds_counts(own, kind, column):
             return None
-        if not must_be_numbers and not looks_like_numbers(own, kind, columns, encoding):
+        if (kind == "text" or not must_be_numbers) and not looks_like_numbers(own, kind, columns, encoding):
             return None
     return "table"
 

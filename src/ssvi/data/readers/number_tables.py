@@ -124,7 +124,10 @@ def read_number_table(
 
 
 def looks_like_numbers(path: Path, format: str, columns: Columns, encoding: str) -> bool:
-    """Tell whether a table has numbers in its first rows, and no column that is called as those of text are."""
+    """Tell whether a table has numbers in its first rows, and no column that is called as those of text are.
+
+    Lines of text may have a number here and there: of these most must be numbers.
+    """
     if format in ("parquet", "arrow") or columns.text is not None:
         return False
     with Source(path) as source, long_fields():
@@ -132,7 +135,8 @@ def looks_like_numbers(path: Path, format: str, columns: Columns, encoding: str)
         first = [row for row in itertools.islice(rows, 20) if row]
     names = {cell.strip().lower() for cell in first[0]} if first else set()
     cells = [cell for row in first[1:] for cell in row if not is_missing(cell)]
-    return not names & set(TEXT_COLUMNS) and any(_is_number(cell, rows.delimiter) for cell in cells)
+    numbers = sum(_is_number(cell, rows.delimiter) for cell in cells)
+    return not names & set(TEXT_COLUMNS) and numbers > (_MOSTLY * len(cells) if format == "text" else 0)
 
 
 def _columns_of(path: Path, columns: Columns, encoding: str, progress: Progress | None) -> tuple[list[_Column], bool]:
