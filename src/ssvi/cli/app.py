@@ -13,7 +13,6 @@ from typer.core import TyperGroup
 
 import ssvi
 from ssvi.cli import InterruptedCommand
-from ssvi.cli.short_help import FIRST, ShortHelp
 
 COMMANDS = {
     "fit": ("ssvi.cli.fit", "Fit a model and write it to a file."),
@@ -65,11 +64,20 @@ def load_command(name: str) -> Any:
     found = getattr(importlib.import_module(COMMANDS[name][0]), name)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False)
-        alone.command(name, cls=ShortHelp if name in FIRST else None)(found)
+        alone.command(name, cls=_class_of(name))(found)
         found = alone
     command = typer.main.get_command(found)
     command.name = name
     return command
+
+
+def _class_of(name: str) -> Any:
+    """Return the class of a command whose help would not fit a screen; None for others, which have the usual one."""
+    if name not in ("fit", "choose"):
+        return None
+    from ssvi.cli.short_help import ShortHelp
+
+    return ShortHelp
 
 
 class _Commands(TyperGroup):
