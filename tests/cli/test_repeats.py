@@ -53,3 +53,20 @@ def test_texts_that_repeat_nothing_are_not_spoken_of(texts, tmp_path):
     result = fit(texts, tmp_path)
     assert "copies" not in result.stdout.split("topics:")[0]
     assert "copies" not in result.stderr
+
+
+def test_a_copy_or_two_of_many_are_in_the_summary_alone():
+    from types import SimpleNamespace
+
+    from ssvi.cli.repeats import notes_on_repeats, repeats_in_facts, repeats_in_words
+    from ssvi.data.readers.base import Repeats
+
+    def corpus(copies, left_out=False):
+        return SimpleNamespace(repeats=Repeats(copies, left_out), text=None, documents=range(300))
+
+    assert notes_on_repeats(corpus(2)) == []
+    assert len(notes_on_repeats(corpus(3))) == 1
+    assert repeats_in_words(repeats_in_facts(corpus(1))) == ", 1 of them an exact copy of another"
+    assert repeats_in_words(repeats_in_facts(corpus(1, left_out=True))) == ", 1 exact copy left out"
+    assert repeats_in_words(repeats_in_facts(corpus(2, left_out=True))) == ", 2 exact copies left out"
+    assert repeats_in_words(repeats_in_facts(corpus(0))) == ""

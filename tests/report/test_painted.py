@@ -236,7 +236,7 @@ def test_a_ring_over_everything_would_be_seen(open_page, topics):
     if REMAKE:
         pytest.skip("pictures are being made")
     page = open_page(topics)
-    page.add_style_tag(content=".rings .chosen { stroke-width: 60px !important; }")
+    page.add_style_tag(content=".rings .chosen { stroke-width: 150px !important; }")
     with pytest.raises(AssertionError):
         _compare(_taken(page), "map-light")
     page = open_page(topics, color_scheme="dark")

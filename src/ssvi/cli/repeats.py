@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import shorten
 from typing import Any
 
+_MANY_COPIES = 0.01  # of the documents are worth a note before the fit; the summary has them all
 _MOST_LETTERS = 70  # of a line that is quoted
 
 
@@ -28,7 +29,7 @@ def notes_on_repeats(corpus: Any) -> list[str]:
     """Return a sentence about copies and one about lines that stand in many documents, if they are still there."""
     read, n = repeats_in_facts(corpus), len(corpus.documents)
     notes = []
-    if read.get("copies") and not read["copies_left_out"]:
+    if read.get("copies", 0) >= max(2, _MANY_COPIES * n) and not read["copies_left_out"]:
         notes.append(
             f"{read['copies']:,} of {n:,} documents are exact copies of others, and what they are about counts too "
             "much: --drop-copies leaves them out."
@@ -47,8 +48,10 @@ def repeats_in_words(read: dict[str, Any]) -> str:
     """Return what is repeated, or no longer is, as parts of a sentence that each begin with a comma."""
     said = ""
     if read.get("copies"):
-        what = "exact copies left out" if read["copies_left_out"] else "of them exact copies of others"
-        said += f", {read['copies']:,} {what}"
+        count = read["copies"]
+        copies, others = ("an exact copy", "another") if count == 1 else ("exact copies", "others")
+        left_out = f"{count:,} {copies.removeprefix('an ')} left out"
+        said += f", {left_out if read['copies_left_out'] else f'{count:,} of them {copies} of {others}'}"
     if read.get("repeated"):
         count = len(read["repeated"])
         lines = f"{count} line{'s' if count > 1 else ''} or sentence{'s' if count > 1 else ''}"
