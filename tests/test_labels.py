@@ -7,16 +7,19 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 from ssvi.labels import (
+    beside,
     copies,
     cosines,
     distinct,
     distinctive_columns,
     distinctive_words,
     divergence_from_others,
+    is_in,
     labels,
     marks,
     overall_weights,
     without_repeats,
+    worth_reading_first,
 )
 from ssvi.report.components import Components
 
@@ -168,3 +171,31 @@ def test_means_are_told_apart_by_direction():
     assert "oil ↑" in parts.distinctive(0, WORDS, 8)
     assert "film ↓" in parts.distinctive(0, WORDS, 8)
     assert parts.marks() == [[], [], []]
+
+
+def test_words_of_a_label_are_known_in_it():
+    """Also if they were cut, if a number was added, or if more words were needed to tell two components apart."""
+    long = "od280/od315_of_diluted_wines ↓"
+    ranked = [["oil", "price", "barrel"], ["oil", "price"], [long, "oil"], ["oil", "price"]]
+    called = distinct(ranked, np.array([0.4, 0.3, 0.2, 0.1]), n=2)
+    assert called == ["oil, price", "oil, price (1)", "od280/od315_of_dilute… ↓, oil", "oil, price (3)"]
+    for words, label in zip(ranked, called, strict=True):
+        assert [word for word in words if is_in(word, label)] == words[:2]
+        assert beside(label, words, given=False) == words[2:]
+        assert beside(label, words, given=True) == words
+    assert not is_in("price (1", "oil, price (1)")
+
+
+def test_a_report_begins_with_a_large_topic_that_is_coherent_and_distinctive():
+    topics = np.full((6, 12), 0.02)
+    for k in range(6):
+        topics[k, 2 * k : 2 * k + 2] = 0.39
+    topics[0] = 1.0 / 12.0
+    topics /= topics.sum(axis=1, keepdims=True)
+    shares, clean = np.array([0.4, 0.2, 0.15, 0.1, 0.1, 0.05]), [[] for _ in range(6)]
+    assert worth_reading_first(topics, shares, clean) in (1, 2, 3)
+    assert worth_reading_first(topics, shares, clean, [0.0, 0.1, 0.5, 0.1, 0.9, 0.9]) == 2  # others are small
+    marked = [["common"], [], ["junk"], [], [], []]
+    assert worth_reading_first(topics, shares, marked, [0.0, 0.1, 0.9, None, 0.9, 0.9]) == 1
+    assert worth_reading_first(topics, shares, [["dust"]] * 6) == 0
+    assert worth_reading_first(topics[:1], shares[:1], [[]]) == 0

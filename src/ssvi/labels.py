@@ -6,6 +6,7 @@ the data. Nothing else is known of it, so that every model's components can be t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ MARKS = {"junk": "close to everything", "dust": "next to nothing", "common": "in
 _WORDS = 3  # of a label
 _CANDIDATES = 12  # among which a label finds words that do not repeat each other
 _LONGEST = 24  # letters of a word in a label
+_NUMBERED = re.compile(r" \(\d+(?:\.\d+)?\)$")  # how a label ends that would be another's as well
 
 
 def relevance(row: Array, overall: Array, weight: float = RELEVANCE) -> Array:
@@ -135,6 +137,57 @@ def distinct(
             result[k] = next(text for text in _attempts(own, n, int(k)) if text not in taken)
             taken.add(result[k])
     return result
+
+
+def is_in(word: str, label: str) -> bool:
+    """Tell whether a label that was made of words has one of them.
+
+    >>> is_in("oil", "oil, price"), is_in("price", "oil, price (7)"), is_in("ice", "oil, price")
+    (True, True, False)
+    """
+    return f", {_shortened(word)}, " in f", {_NUMBERED.sub('', label)}, "
+
+
+def beside(label: str, words: Sequence[str], *, given: bool) -> list[str]:
+    """Return the words to show beside a label, which are not to be read twice.
+
+    Beside a label that was made of words these are the ones that it has not; beside one that a person gave, all.
+
+    >>> beside("oil, price", ["oil", "price", "barrel"], given=False), beside("Energy", ["oil", "price"], given=True)
+    (['barrel'], ['oil', 'price'])
+    """
+    return [word for word in words if given or not is_in(word, label)]
+
+
+def worth_reading_first(
+    topics: Array, weights: Array, marked: Sequence[Sequence[str]], coherence: Sequence[float | None] | None = None
+) -> int:
+    """Return the component to begin with: a large one that nothing is said against, coherent and unlike the others.
+
+    The larger half is large. Where coherence is not known, only divergence from the others counts. If something is said
+    against all of the larger half, it is the largest component.
+
+    Parameters
+    ----------
+    topics, weights
+        As for `distinctive_words`, the largest component first.
+    marked : lists of str
+        What is said against each (`marks`).
+    coherence : sequence of float, optional
+        How often the first words of each occur together, from -1 to 1; None where that is not known.
+
+    Examples
+    --------
+    >>> topics = np.array([[0.4, 0.3, 0.3], [0.9, 0.1, 0.0], [0.0, 0.1, 0.9]])
+    >>> worth_reading_first(topics, np.array([0.6, 0.2, 0.2]), [["common"], [], []])
+    1
+
+    """
+    _check(topics, weights)
+    apart = divergence_from_others(topics, weights)
+    known = [0.0] * len(topics) if coherence is None else [0.0 if own is None else own for own in coherence]
+    good = [k for k in range((len(topics) + 2) // 2) if k < len(topics) and not marked[k]]
+    return max(good, key=lambda k: (apart[k] + known[k], -k), default=0)
 
 
 def without_repeats(words: Iterable[str]) -> Iterator[str]:

@@ -105,12 +105,28 @@ def test_a_new_fit_has_no_labels_of_the_old(model):
 
 def test_a_terminal_says_what_marks_mean(capsys):
     line = {"component": 3, "share": 0.1, "label": "oil", "distinctive": ["oil"], "words": ["oil"]}
-    _show("m.ssvi: lda", "topic", [line | {"marks": ["junk", "copy of #1"]}, line | {"marks": []}])
+    _show("m.ssvi: lda", "topic", [line | {"marks": ["junk", "copy of #1"]}, line | {"marks": []}], None)
     said = capsys.readouterr().out
     assert "topic" in said.splitlines()[2]
     assert said.endswith("marks: junk: close to everything\n")
-    _show("m.ssvi: lda", "topic", [line | {"marks": []}])
-    assert "marks" not in capsys.readouterr().out
+    _show("m.ssvi: lda", "topic", [line | {"marks": []}], None)
+    said = capsys.readouterr().out
+    assert "marks" not in said
+    assert "words" not in said  # there are none beside those of the label
+
+
+def test_a_terminal_shows_no_word_twice(capsys):
+    words = ["oil", "price", "barrel"]
+    line = {"component": 1, "share": 0.1, "label": "oil, price", "distinctive": words, "words": words, "marks": []}
+    _show("m.ssvi: lda", "topic", [line], None)
+    said = capsys.readouterr().out
+    assert said.count("oil") == 1
+    assert "further words" in said
+    assert "barrel" in said
+    _show("m.ssvi: lda", "topic", [line | {"label": "Energy"}], ["", "Energy"])
+    said = capsys.readouterr().out
+    assert "oil, price, barrel" in said
+    assert "further" not in said
 
 
 def test_marks_are_called_the_same_in_the_report():

@@ -251,6 +251,8 @@ def test_many_topics_for_few_documents_and_documents_without_words(tmp_path):
     notes = [line for line in result.stderr.splitlines() if line.startswith("ssvi: note:")]
     assert notes == [
         "ssvi: note: 8 of 20 documents (40%) have no words left: see --min-df, --max-df and --stop-words.",
+        "ssvi: note: 12 of 20 documents are exact copies of others, and what they are about counts too much: --drop-copies "
+        "leaves them out.",
         "ssvi: note: 50 topics are many for 20 documents, and most will be copies or noise: --topics 4 is the most to try.",
     ]
     assert "8 of them (40%) without any words left" in result.stdout

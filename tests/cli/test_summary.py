@@ -66,8 +66,8 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
     first, read, text, score, means, topics, following = result.stdout.splitlines()
     assert first.startswith(f"{model}: lda, 3 topics, fitted to 289 x 24")
     assert read == (
-        "  read: 304 documents, 2 of them (0.7%) without any words left; 24 of 25 words kept: "
-        "1 in too few documents (--min-df)"
+        "  read: 304 documents, 2 of them (0.7%) without any words left, 1 of them an exact copy of another; "
+        "24 of 25 words kept: 1 in too few documents (--min-df)"
     )
     assert text == (
         "  text: lower case, English stop words left out, numbers left out, pieces of words and numbers left out "
@@ -130,7 +130,7 @@ def test_copies_are_told_of(texts, tmp_path):
 def test_counts_without_words_have_a_summary_too(counts, tmp_path):
     result = run("fit", "bernoulli_mixture", counts, "-k", 3, "-o", tmp_path / "m.ssvi", "--passes", 2, "--jobs", 1)
     lines = result.stdout.splitlines()
-    assert lines[1].startswith("  read: 200 documents")
+    assert lines[1].startswith("  read: 200 rows")
     assert not any(line.startswith("  text:") for line in lines)
 
 

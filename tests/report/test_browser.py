@@ -106,7 +106,7 @@ def test_wheel_and_buttons_zoom_about_the_pointer(open_page, topics):
 
 
 def test_the_slider_sorts_words_anew(open_page, topics):
-    page, made = open_page(topics), Made(20)
+    page, made = open_page(topics, address="#topic-0"), Made(20)
     row, overall = made.rows[0], made.shares @ made.rows
     for value, said in (("0", row), ("1", row / overall)):
         page.locator("#relevance").fill(value)
@@ -163,7 +163,7 @@ def test_search_finds_topics_words_and_documents(open_page, topics):
 
 
 def test_documents_have_titles_and_marked_words(open_page, topics):
-    page = open_page(topics)
+    page = open_page(topics, address="#topic-0")
     first = page.locator("#documents li").first
     assert first.locator("strong").inner_text().startswith("On ")
     assert "id-" in first.locator("small").first.inner_text()
@@ -181,7 +181,22 @@ def test_every_topic_has_an_address(open_page, topics):
     assert page.evaluate("location.hash") == "#topic-3"
     page.evaluate("location.hash = '#topic-6'")
     page.wait_for_function("document.getElementById('topic-number').textContent === 'Topic 6'")
-    assert open_page(topics, address="#nothing").locator("#topic-number").inner_text() == "Topic 0"
+
+
+def test_the_page_opens_on_a_topic_worth_reading_first(open_page, topics):
+    page = open_page(topics, address="#nothing")
+    first = page.evaluate("JSON.parse(document.getElementById('data').textContent).first")
+    assert first > 0  # the largest of these is no more distinctive than others
+    assert page.locator("#topic-number").inner_text() == f"Topic {first}"
+
+
+def test_words_beside_a_label_do_not_repeat_it(open_page, topics):
+    page = open_page(topics)
+    page.click("#tab-list")
+    for row in page.locator("#list tbody tr").all()[:5]:
+        label, words = row.locator("a").inner_text(), row.locator("td.words").inner_text()
+        assert words
+        assert not set(label.split(", ")) & set(words.split(", "))
 
 
 def test_the_list_is_sorted_by_what_is_clicked(open_page, topics):
@@ -283,7 +298,7 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless(open_page, content
         made.vocabulary_[made.rows[0].argmax()] = "=cmd()"
         return made
 
-    page = open_page(content("dangerous", dangerous))
+    page = open_page(content("dangerous", dangerous), address="#topic-0")
     with page.expect_download() as download:
         page.click("#words-csv")
     text = download.value.path().read_text(encoding="utf-8-sig")

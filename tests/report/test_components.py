@@ -125,3 +125,18 @@ def test_clusters_that_are_all_alike_have_no_distance():
     parts = replace(Components.of(_clusters()), rows=np.ones((2, 3)), overall=np.ones(3))
     assert not parts.distances().any()
     assert not parts.standing(0).any()
+
+
+def test_columns_that_a_label_says():
+    parts = Components.of(_fitted(LatentDirichletAllocation))
+    names = [f"word{v}" for v in range(16)]
+    label = parts.labels(names)[1]
+    assert [names[v] for v in parts.said_by(1, label, names)] == label.split(", ")
+    assert parts.said_by(1, "topic 3", None) == []
+    given = replace(parts, given=("", "word1 and more", "", ""))
+    assert given.said_by(1, "word1 and more", names) == []
+    assert given.said_by(0, given.labels(names)[0], names)
+
+
+def test_a_page_about_means_begins_with_the_largest():
+    assert Components.of(_fitted(GaussianMixture)).worth_reading_first() == 0

@@ -87,7 +87,7 @@ def test_many_topics(open_page, content):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_focus_paints_a_ring_about_one_circle_and_nothing_else(open_page, topics, scheme):
     """The first edition's outline was in units of the map: it covered everything."""
-    page = open_page(topics, color_scheme=scheme)
+    page = open_page(topics, address="#topic-0", color_scheme=scheme)
     before = _taken(page)
     page.focus("#tab-map")
     page.keyboard.press("Tab")  # past the tabs to what follows
@@ -236,7 +236,7 @@ def test_a_ring_over_everything_would_be_seen(open_page, topics):
     if REMAKE:
         pytest.skip("pictures are being made")
     page = open_page(topics)
-    page.add_style_tag(content=".rings .chosen { stroke-width: 60px !important; }")
+    page.add_style_tag(content=".rings .chosen { stroke-width: 150px !important; }")
     with pytest.raises(AssertionError):
         _compare(_taken(page), "map-light")
     page = open_page(topics, color_scheme="dark")

@@ -52,7 +52,14 @@ def test_paste_click_and_see_topics(page_of):
 )
 def test_topics_that_hold_little_of_a_text_are_folded(page_of, weights, shown, others):
     components = [
-        {"component": k, "label": f"label {k}", "weight": weight, "distinctive": ["oil"], "marks": []}
+        {
+            "component": k,
+            "label": f"label {k}",
+            "weight": weight,
+            "distinctive": ["oil"],
+            "beside": ["oil"],
+            "marks": [],
+        }
         for k, weight in enumerate(weights)
     ]
     page = page_of()

@@ -16,7 +16,7 @@ from ssvi.cli import mistakes
 INTERRUPTED = 130
 _MISTAKE = 2
 _ARGUMENTS = (
-    "format|encoding|vocabulary|delimiter|segment|strip_html|stop_words|min_df|max_df|"
+    "format|encoding|vocabulary|delimiter|segment|strip_html|drop_copies|drop_repeated|stop_words|min_df|max_df|"
     "(?:id_|title_|date_|group_)?column"
 )
 # Objects that are made before garbage is looked for: imports make many and drop none, and with Python's own number a

@@ -64,11 +64,20 @@ def load_command(name: str) -> Any:
     found = getattr(importlib.import_module(COMMANDS[name][0]), name)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False)
-        alone.command(name)(found)
+        alone.command(name, cls=_class_of(name))(found)
         found = alone
     command = typer.main.get_command(found)
     command.name = name
     return command
+
+
+def _class_of(name: str) -> Any:
+    """Return the class of a command whose help would not fit a screen; None for others, which have the usual one."""
+    if name not in ("fit", "choose"):
+        return None
+    from ssvi.cli.short_help import ShortHelp
+
+    return ShortHelp
 
 
 class _Commands(TyperGroup):

@@ -15,6 +15,8 @@ from ssvi.cli import inputs, parameters
 from ssvi.cli.fitting import check_kind, keep_words, split_off
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
+from ssvi.cli.seen import keep_seen, notes_on_copies_set_aside
+from ssvi.cli.short_help import HelpAll
 from ssvi.cli.summary import notes_before
 from ssvi.files.atomic import write_atomically
 
@@ -52,6 +54,7 @@ def choose(
     ] = None,
     quiet: inputs.Quiet = False,
     as_json: inputs.AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Fit with several numbers of topics or components, and say which to take and why.
 
@@ -74,7 +77,7 @@ def choose(
     check_outputs(outputs, [".csv", ".json", *PICTURES], *source, reading.vocabulary)
     inputs.check_folder(folder, "--folder", "fits")
     silent = quiet or as_json
-    corpus = reading.at(source).read(quiet=silent)
+    corpus = reading.at(source).by(estimator).read(quiet=silent)
     check_kind(estimator, corpus, reading.at(source).where)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=silent)
@@ -84,13 +87,18 @@ def choose(
             f"{len(corpus.documents):,} documents leave fewer than ten to score by at --held-out {held_out:g}: "
             "give more documents, or a larger share."
         )
+    say_notes(notes_on_copies_set_aside(train, test, is_text=corpus.text is not None), quiet=silent)
     from ssvi import choosing
+
+    def prepare(fitted: Any) -> None:
+        keep_words(fitted, corpus)
+        keep_seen(fitted, train)
 
     with _display(f"choosing {estimator.name}", quiet=silent) as reporter, _kept_in(folder), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the advice says it, once
         choice = choosing.choose(
             estimator, train, test, numbers, seeds=range(seed, seed + seeds), folder=folder,
-            prepare=lambda fitted: keep_words(fitted, corpus), reporter=reporter,
+            prepare=prepare, reporter=reporter,
         )  # fmt: skip
     _tell(choice, f"{reading.at(source).where}: {model}", outputs, folder, quiet=quiet, as_json=as_json)
 

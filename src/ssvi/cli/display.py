@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 # Columns that begin at the left.
-_TEXTS = ("words", "label", "marks", "id", "title", "date", "group", "topics", "text", "most in")
+_TEXTS = ("words", "further words", "label", "marks", "id", "title", "date", "group", "topics", "text", "most in")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 

@@ -14,6 +14,7 @@ import typer
 
 from ssvi.cli import beginnings, inputs, parameters, tables
 from ssvi.cli.reading import Inputs, Reading, how_to_count, reads
+from ssvi.cli.short_help import HelpAll
 
 
 def _of_checkpoints(*names: str, **settings: Any) -> Any:
@@ -34,7 +35,7 @@ def fit(
             "-k",
             min=1,
             help="Number of topics or components.",
-            show_default=str(parameters.DEFAULT_COMPONENTS),
+            show_default=f"{parameters.DEFAULT_COMPONENTS}; 10 for gaussian_mixture",
         ),
     ] = None,
     global_step: parameters.GlobalStepName = None,
@@ -61,6 +62,7 @@ def fit(
     resume: Annotated[bool, _of_checkpoints("--resume", help="Go on from the last checkpoint.")] = False,
     quiet: inputs.Quiet = False,
     as_json: inputs.AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Fit a model and write it to a file.
 

@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ssvi.batches.sources import Source
 from ssvi.cli import inputs, parameters, sequences
+from ssvi.cli.numbers import check_numbers
 from ssvi.cli.reading import Reading, say_notes
+from ssvi.cli.seen import keep_seen, notes_on_copies_set_aside
 from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
 from ssvi.cli.training import Training, TrainingDisplay
 from ssvi.files.checkpoints import Checkpoints
@@ -37,15 +39,17 @@ def fit_documents(
 
     `beginning` is what it starts from, by the names of its words; `compiled` waits for the kernels.
     """
-    corpus = reading.read(quiet=training.silent)
+    corpus = reading.by(estimator).read(quiet=training.silent)
     check_kind(estimator, corpus, reading.where)
     parameters.check_memory(estimator, corpus.documents.n_words)
     say_notes(notes_before(estimator, corpus), quiet=training.silent)
     train, test = split_off(corpus.documents, held_out, int(estimator.random_state))
+    say_notes(notes_on_copies_set_aside(train, test, is_text=corpus.text is not None), quiet=training.silent)
     compiled()
     names = {"vocabulary": corpus.vocabulary, **beginning} if beginning else {}
     display = _fit(estimator, (train,), {"X_val": test, **names}, training)
     keep_words(estimator, corpus)
+    keep_seen(estimator, train)
     output = training.save(estimator, display)
     score = None if test is None else estimator.score(test)
     facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
@@ -53,12 +57,14 @@ def fit_documents(
 
 
 def check_kind(estimator: Any, corpus: Any, where: str) -> None:
-    """Refuse to fit a model of tables of numbers to text, whose thousands of counts it would take long over."""
+    """Refuse what a model cannot be fitted to: one of numbers text, others numbers that they cannot take."""
     if corpus.text is not None and getattr(estimator, "rows_are_means", False):
         raise ValueError(
             f"{estimator.name} is for tables of numbers, and {where} was read as text: for text there are lda, hdp and "
-            "ctm; numbers are read from .npz, .mtx and .h5ad files, say."
+            "ctm; numbers are read from .csv, .tsv, .parquet, .npz, .mtx and .h5ad files, say."
         )
+    if corpus.is_table:
+        check_numbers(estimator, corpus, where)
 
 
 def fit_sequences(estimator: Any, reading: Reading, held_out: float, training: Training) -> None:

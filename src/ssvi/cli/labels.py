@@ -15,7 +15,7 @@ from ssvi.cli.inputs import ModelFile
 from ssvi.cli.listing import print_tabs
 from ssvi.files.atomic import write_atomically
 from ssvi.files.look import Look, keep_labels
-from ssvi.labels import MARKS, RELEVANCE
+from ssvi.labels import MARKS, RELEVANCE, beside
 
 _COLUMNS = ("component", "share", "label", "distinctive", "words", "marks")
 _LONGEST_LABEL = 200
@@ -56,7 +56,7 @@ def topics(
     elif not sys.stdout.isatty():
         print_tabs([_in_columns(line, overview.nouns[1]) for line in lines])
     else:
-        _show(f"{model.name}: {overview.name}", overview.nouns[1], lines)
+        _show(f"{model.name}: {overview.name}", overview.nouns[1], lines, look.given)
 
 
 def _in_columns(line: dict[str, Any], noun: str) -> dict[str, str]:
@@ -75,21 +75,24 @@ def _write_csv(file: Any, lines: list[dict[str, Any]]) -> None:
         writer.writerow([line["component"], f"{line['share']:.6g}", *map(text_cell, texts)])
 
 
-def _show(title: str, noun: str, lines: list[dict[str, Any]]) -> None:
-    has_marks = any(line["marks"] for line in lines)
-    print_table(
-        title,
-        [noun, "share", "label", "words", *(["marks"] if has_marks else [])],
-        [
-            [
-                str(line["component"]), f"{line['share']:.3f}", line["label"], ", ".join(line["distinctive"]),
-                *([", ".join(line["marks"])] if has_marks else []),
-            ]
-            for line in lines
-        ],
-    )  # fmt: skip
-    there = {mark for line in lines for mark in line["marks"]}
-    told = [f"{mark}: {meaning}" for mark, meaning in MARKS.items() if mark in there]
+def _show(title: str, noun: str, lines: list[dict[str, Any]], given: list[str] | None) -> None:
+    """Print topics as a table: beside a label that was made of words, the words that come after these."""
+    shown = [
+        {
+            noun: str(line["component"]), "share": f"{line['share']:.3f}", "label": line["label"],
+            "words": ", ".join(
+                beside(line["label"], line["distinctive"], given=bool(given and given[line["component"]]))
+            ),
+            "marks": ", ".join(line["marks"]),
+        }
+        for line in lines
+    ]  # fmt: skip
+    there = {name for line in shown for name in line if line[name]} | {"label"}
+    names = [name for name in shown[0] if name in there]
+    called = {"words": "words" if any(given or []) else "further words"}
+    print_table(title, [called.get(name, name) for name in names], [[line[name] for name in names] for line in shown])
+    marks = {mark for line in lines for mark in line["marks"]}
+    told = [f"{mark}: {meaning}" for mark, meaning in MARKS.items() if mark in marks]
     if told:
         typer.echo(f"marks: {'; '.join(told)}")
 

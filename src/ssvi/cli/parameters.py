@@ -127,7 +127,9 @@ def _set_components(estimator: Any, given: dict[str, Any]) -> None:
     """Give a model that has a number of components the one that was asked for, or the usual."""
     wanted = given.pop("n_components", None)
     if hasattr(estimator, "n_components"):
-        given["n_components"] = wanted or DEFAULT_COMPONENTS
+        # A cluster of a table's rows has a width that goes by how many there may be: 50 would cut natural ones up.
+        is_of_numbers = getattr(type(estimator), "rows_are_means", False) is True
+        given["n_components"] = wanted or (estimator.n_components if is_of_numbers else DEFAULT_COMPONENTS)
     elif wanted is not None:
         raise ValueError(f"{estimator.name} has no number of components: leave out --components (--topics).")
 

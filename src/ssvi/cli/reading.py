@@ -70,6 +70,8 @@ class Reading:
     """Options that are for text only."""
     preferred: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What the fit of a model was asked for: it holds where nothing else is, and the input has it."""
+    found: str | None = None
+    """The format that was found to be meant, where none is asked for."""
 
     def at(self, paths: Sequence[Path]) -> Reading:
         """Return how to read some paths."""
@@ -98,7 +100,7 @@ class Reading:
             with bar(f"reading {self.where}", quiet=quiet) as advance:
                 corpus = read_corpus(
                     self.paths,
-                    format=self.format,
+                    format=self.format or self.found,
                     vocabulary=self.vocabulary,
                     text=self.text or TextOptions(),
                     progress=progress.with_bar(advance),
@@ -111,7 +113,8 @@ class Reading:
                 f"while reading {self.where}{progress.in_words()}, and nothing was written"
             ) from None
         if corpus.text is None and self.given:
-            raise ValueError(f"{self.where} holds counts, and {', '.join(self.given)} is for text: leave it out.")
+            what = "numbers" if corpus.is_table else "counts"
+            raise ValueError(f"{self.where} holds {what}, and {', '.join(self.given)} is for text: leave it out.")
         return corpus
 
     def beginnings(self, rows: Collection[int], length: int) -> Mapping[int, str]:
@@ -131,11 +134,23 @@ class Reading:
         from ssvi.data.readers import TextOptions
         from ssvi.files.models import vocabulary_of
 
-        words, own = vocabulary_of(estimator), self.as_before(estimator)
+        words, own = vocabulary_of(estimator), self.as_before(estimator).by(estimator)
         if words is None:
             return own
         text = TextOptions.for_words(words, getattr(estimator, "text_options_", None))
         return dataclasses.replace(own, text=text)
+
+    def by(self, estimator: Any) -> Reading:
+        """Return how a model reads it: one of numbers takes a table for numbers, unless another format is asked for."""
+        from ssvi.data.readers import numbers_format
+        from ssvi.data.readers.asked import format_before
+
+        if self.format or format_before(self.preferred, self.paths) or getattr(estimator, "columns_are_words", False):
+            return self
+        is_of_numbers = bool(getattr(estimator, "rows_are_means", False))
+        asked = {name: self.columns.get(name) for name in ("column", "delimiter")}
+        found = numbers_format(self.paths, must_be_numbers=is_of_numbers, encoding=self.encoding, **asked)
+        return dataclasses.replace(self, found=found)
 
     def as_before(self, estimator: Any) -> Reading:
         """Return how to read it as the fit of a model was asked to, wherever nothing else is asked for now."""
@@ -217,6 +232,12 @@ def how_to_count(
     strip_html: Annotated[bool, _of_text("--strip-html", help="Take tags out of the text.")] = False,
     no_numbers: Annotated[bool, _of_text("--no-numbers", help="Leave out words without letters.")] = False,
     segment: Annotated[str | None, _of_text(help="Cut text without spaces into words: chinese or japanese.")] = None,
+    drop_copies: Annotated[
+        bool, _of_text("--drop-copies", help="Leave out documents that are exact copies of others.")
+    ] = False,
+    drop_repeated: Annotated[
+        bool, _of_text("--drop-repeated", help="Take out lines and sentences that stand in a tenth of the documents.")
+    ] = False,
     **reading: Any,
 ) -> Reading:
     """Return how an input is read and its words are counted, from the options of a command."""
@@ -225,7 +246,8 @@ def how_to_count(
     options = {
         "--stop-words": stop_words, "--ngrams": ngrams, "--min-df": min_df, "--max-df": max_df,
         "--max-words": max_words, "--phrases": phrases or None, "--strip-html": strip_html or None,
-        "--no-numbers": no_numbers or None, "--segment": segment,
+        "--no-numbers": no_numbers or None, "--segment": segment, "--drop-copies": drop_copies or None,
+        "--drop-repeated": drop_repeated or None,
     }  # fmt: skip
     least, most = 2.0 if min_df is None else min_df, 0.5 if max_df is None else max_df
     if phrases and vocabulary is not None:
@@ -243,6 +265,8 @@ def how_to_count(
         numbers=not no_numbers,
         pieces=language is None and not words,
         segment=segment,
+        drop_copies=drop_copies,
+        drop_repeated=drop_repeated,
     )
     text.words_to_leave_out()  # which may want a package that is not there: better told before anything is read
     given = tuple(name for name, value in options.items() if value is not None)

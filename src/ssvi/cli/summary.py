@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssvi.batches.sources import Source
+from ssvi.cli.numbers import count_missing, notes_on_numbers
+from ssvi.cli.repeats import notes_on_repeats, repeats_in_facts, repeats_in_words
 from ssvi.evaluation.coherence import document_npmi, top_words, topic_diversity
 from ssvi.evaluation.trend import trend_of
 from ssvi.files.models import vocabulary_of
@@ -38,6 +40,7 @@ def notes_before(estimator: Any, corpus: Corpus) -> list[str]:
     if empty > _MANY_EMPTY * n:
         why = ": see --min-df, --max-df and --stop-words" if corpus.text is not None else ""
         notes.append(f"{empty:,} of {n:,} documents ({_percent(empty, n)}) have no words left{why}.")
+    notes += notes_on_numbers(estimator, corpus) + notes_on_repeats(corpus)
     numbers = _share_of_numbers(corpus)
     if numbers > _MANY_NUMBERS:
         notes.append(f"{100 * numbers:.0f}% of the words are numbers, which make topics of their own: --no-numbers.")
@@ -65,6 +68,8 @@ def _share_of_numbers(corpus: Corpus) -> float:
 def count_empty(corpus: Corpus) -> int:
     """Return how many documents have no words."""
     documents: Any = corpus.documents
+    if corpus.is_table:
+        return 0
     return documents.sizes.empty if isinstance(documents, Source) else int((documents.lengths() == 0).sum())
 
 
@@ -83,7 +88,7 @@ def summarize(
         "held_out_score": score,
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
-        "read": _read(corpus),
+        "read": _read(corpus) | ({"missing": count_missing(corpus)} if corpus.is_table else {}),
         "trend": trend_of(estimator),
         "quality": quality(estimator, corpus),
         "notes": notes_before(estimator, corpus),
@@ -103,6 +108,7 @@ def _read(corpus: Corpus) -> dict[str, Any]:
             "kept": words.kept,
         },
         "known": list(corpus.info.part(0, 1).known()),
+        **repeats_in_facts(corpus),
     }  # fmt: skip
 
 
@@ -148,15 +154,17 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     """Return the summary for people."""
     scored = "" if facts["held_out_score"] is None else f", held-out score {facts['held_out_score']:.4f}"
     means = estimator.explain_score(facts["held_out_score"]) if scored and hasattr(estimator, "explain_score") else ""
-    named = "" if vocabulary_of(estimator) else "; columns have numbers and no words, for want of a --vocabulary"
+    unnamed = "names, for want of a header" if "missing" in facts["read"] else "words, for want of a --vocabulary"
+    named = "" if vocabulary_of(estimator) else f"; columns have numbers and no {unnamed}"
     first = (
         f"{facts['output']}: {facts['model']}{count_in_words(estimator)}, fitted to {facts['documents']:,} x "
         f"{facts['columns']:,} in {facts['steps']} steps, {facts['seconds']:.1f} s{scored}{named}"
     )
+    rows = "documents" if getattr(estimator, "columns_are_words", False) or facts["read"]["cleaning"] else "rows"
     rest = {
-        "read": _read_line(facts["read"]),
+        "read": _read_line(facts["read"], rows),
         "text": ", ".join(facts["read"]["cleaning"] or []),
-        "score": score_line(facts["trend"]) + _convergence(facts, estimator),
+        "score": score_line(facts["trend"], rows) + _convergence(facts, estimator),
         "that is": means[:1].lower() + means[1:],
         estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
         "next": "; ".join(facts["next"]),
@@ -164,11 +172,14 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     return [first, *(f"  {name}: {line}" for name, line in rest.items() if line)]
 
 
-def _read_line(read: dict[str, Any]) -> str:
+def _read_line(read: dict[str, Any], rows: str) -> str:
     n, empty, words = read["documents"], read["empty_documents"], read["words"]
-    line = f"{n:,} documents"
-    if empty:
+    line = f"{n:,} {rows}"
+    if read.get("missing"):
+        line += f", {read['missing']:,} value{'' if read['missing'] == 1 else 's'} missing"
+    if empty and rows == "documents":
         line += f", {empty:,} of them ({_percent(empty, n)}) without any words left"
+    line += repeats_in_words(read)
     if words is None:
         return line
     why = {

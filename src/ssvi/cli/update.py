@@ -14,6 +14,7 @@ from ssvi.cli import inputs
 from ssvi.cli.fitting import check_model
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
+from ssvi.cli.seen import keep_seen
 from ssvi.cli.use import as_data, read_over
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import component_counts, count_in_words
@@ -65,6 +66,8 @@ def update(
     rows = len(X) if isinstance(X, Source) else X.shape[0]
     before, columns = _score(estimator, X, names), estimator.n_features_in_
     estimator.partial_fit(X) if names is None else estimator.partial_fit(X, vocabulary=names)
+    if hasattr(estimator, "seen_documents_"):  # files of before have none, and it would be of these documents only
+        keep_seen(estimator, X if names is None else _in_columns(estimator, X, names))
     estimator.save(output)
     facts = {
         "output": str(output), "model": estimator.name, **component_counts(estimator), "documents": rows,
@@ -123,11 +126,16 @@ def _chosen(
 def _score(estimator: Any, X: Any, names: tuple[str, ...] | None) -> float | None:
     """Return the score of documents that the model has not seen yet; None where there is nothing to score."""
     if names is not None:
-        from ssvi.estimators.columns import places_of, put_into_columns
-
-        X = put_into_columns(X, places_of(names, vocabulary_of(estimator) or ()), estimator.n_features_in_)
+        X = _in_columns(estimator, X, names)
     try:
         score = float(estimator.score(X if isinstance(X, Source) else X[:, : estimator.n_features_in_]))
     except ValueError:  # no word that the model knows, for one
         return None
     return score if np.isfinite(score) else None
+
+
+def _in_columns(estimator: Any, X: Any, names: tuple[str, ...]) -> Any:
+    """Return documents over the columns of a model; words that it does not know are left out."""
+    from ssvi.estimators.columns import places_of, put_into_columns
+
+    return put_into_columns(X, places_of(names, vocabulary_of(estimator) or ()), estimator.n_features_in_)

@@ -17,7 +17,9 @@ from ssvi.cli import inputs, sequences
 from ssvi.cli.display import text_cell
 from ssvi.cli.familiarity import of_another_kind
 from ssvi.cli.inputs import ModelFile
+from ssvi.cli.numbers import check_numbers
 from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
+from ssvi.cli.seen import notes_on_seen, share_of_fit
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import vocabulary_of
 
@@ -83,12 +85,16 @@ def score(
     estimator = inputs.load_model(model).set_params(n_jobs=jobs, backend=backend)
     if sequences.is_for_sequences(estimator):
         data = sequences.read(reading.at(source), estimator)
-        value, count = float(estimator.score(data.values, data.lengths)), {"sequences": len(data.lengths)}
+        value, count = float(estimator.score(data.values, data.lengths)), dict[str, Any](sequences=len(data.lengths))
     else:
         corpus = read_over(estimator, reading.at(source), quiet=as_json)
         with inputs.busy("scoring", quiet=as_json):
             value = float(estimator.score(as_data(corpus.documents)))
-        count = {"documents": len(corpus.documents)}
+        seen = share_of_fit(estimator, corpus.documents)
+        rows = "documents" if getattr(estimator, "columns_are_words", False) else "rows"
+        notes = notes_on_seen(seen, rows)
+        say_notes(notes, quiet=as_json)
+        count = {"documents": len(corpus.documents), "share_in_fit": seen, "notes": notes}
     if as_json:
         inputs.print_json({"score": value, **count})
     else:
@@ -133,6 +139,8 @@ def read_over(estimator: Any, reading: Reading, *, quiet: bool) -> Any:
     say_notes([stranger] if stranger else [], quiet=quiet)
     if corpus.text is not None and vocabulary_of(estimator) is None:
         raise ValueError(f"this model has no words, so it cannot read the text of {reading.where}: give it counts.")
+    if corpus.is_table:
+        check_numbers(estimator, corpus, reading.where)
     wanted, found = estimator.n_features_in_, corpus.documents.n_words
     if found != wanted:
         raise ValueError(f"{reading.where} has {found:,} columns, and the model was fitted to {wanted:,}.")

@@ -27,8 +27,9 @@ from ssvi.data.readers.counting import find_phrases, lister, no_words, notes_aft
 from ssvi.data.readers.dates import DayFirst
 from ssvi.data.readers.options import TextOptions
 from ssvi.data.readers.phrases import PhraseRule
+from ssvi.data.readers.repeats import is_new
 from ssvi.data.readers.sources import in_words, shared_progress, sizes
-from ssvi.data.readers.text import TextSource, check_columns
+from ssvi.data.readers.text import TextSource, check_columns, with_repeated
 
 _CHARACTERS = 1 << 22  # of texts that are handled together
 _MOST_DOCUMENTS = 4_096  # of these
@@ -57,15 +58,17 @@ def build_from_texts(
     """Write the words of all documents of some sources, each with its format, as a corpus on disk."""
     where, built = in_words([path for path, _ in sources]), Built()
     check_columns([TextSource(path, format) for path, format in sources], columns)
+    text = with_repeated(sources, columns, text, encoding)
     if isinstance(text.phrases, PhraseRule):
         texts = (document for batch in _batches(sources, columns, encoding, None) for document in batch.texts)
         text, looked_at = find_phrases(texts, text, _PHRASE_TOKENS)
         if looked_at is not None:
             built.notes.append(f"phrases were looked for in the first {looked_at:,} documents.")
     with named_if_full(output), spill_folder(output) as folder:
-        spill = _Spill(folder, text)
+        spill, seen = _Spill(folder, text), set[int]()
         try:
             for batch in _batches(sources, columns, encoding, progress):
+                batch = batch.without(seen) if text.drop_copies else batch
                 if not spill.documents:
                     built.notes += notes_before(batch.texts[:_LOOKED_AT], text)
                 spill.add(batch)
@@ -89,6 +92,11 @@ class _Batch:
     texts: list[str]
     info: DocumentInfo
     notes: list[str]
+
+    def without(self, seen: set[int]) -> _Batch:
+        """Return those that are no copies of others that were seen, and see them; eight bytes tell a document."""
+        kept = [place for place, own in enumerate(self.texts) if is_new(own, seen)]
+        return _Batch([self.texts[place] for place in kept], self.info.take(kept), self.notes)
 
 
 def _batches(

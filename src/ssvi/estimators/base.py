@@ -93,6 +93,7 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         "text_options_",
         "reading_options_",
         "known_words_",
+        "seen_documents_",
         "labels_",
         "scores_",
         "random_state_",
@@ -266,7 +267,7 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
 
     def _forget(self) -> None:
         """Take away what an earlier fit has left behind and this one may not have."""
-        of_text = ("vocabulary_", "text_options_", "reading_options_", "known_words_")
+        of_text = ("vocabulary_", "text_options_", "reading_options_", "known_words_", "seen_documents_")
         for name in (*of_text, "labels_", "_state", *self.passing_attributes):
             self.__dict__.pop(name, None)
         self._ended = False

@@ -16,6 +16,7 @@ from ssvi.checks import is_auto
 from ssvi.engine import Info
 from ssvi.files.states import check_state
 from ssvi.models.lda import ALPHA_RULES
+from ssvi.sketches import SIZE
 from ssvi.states import check_hyperparameters
 from ssvi.states import check_state as check_domains
 
@@ -122,6 +123,12 @@ def _check_reading_options(name: str, value: Any, estimator: Any) -> None:
     check_asked(value)
 
 
+def _check_sketch(name: str, value: Any, estimator: Any) -> None:
+    whole = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.int64
+    if not whole or len(value) > SIZE or bool((value < 0).any()) or bool((np.diff(value) <= 0).any()):
+        raise ValueError("its sketch of documents is not one of ascending numbers")
+
+
 def _check_history(name: str, value: Any, estimator: Any) -> None:
     if not isinstance(value, list) or not all(map(_is_step, value)):
         raise ValueError("its history is not one of steps")
@@ -191,6 +198,7 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     "text_options_": _check_text_options,
     "reading_options_": _check_reading_options,
     "known_words_": _require(lambda value: _is_number(value) and 0 <= value <= 1, "a share"),
+    "seen_documents_": _check_sketch,
     "labels_": _check_labels,
     "scores_": _check_scores,
     "history_": _check_history,

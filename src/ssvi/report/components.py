@@ -136,6 +136,21 @@ class Components:
         ranked = [self.distinctive(k, names, _LABEL_WORDS) for k in range(len(self.shares))]
         return labels.distinct(ranked, self.shares, self.given or None)
 
+    def said_by(self, k: int, label: str, names: Sequence[str] | None) -> list[int]:
+        """Return the columns that the label of a component says already; none of one that a person gave."""
+        if names is None or (self.given and self.given[k]):
+            return []
+        first = self.first(k, _LABEL_WORDS, labels.RELEVANCE)
+        words = self.distinctive(k, names, _LABEL_WORDS)
+        return [int(column) for column, word in zip(first, words, strict=True) if labels.is_in(word, label)]
+
+    def worth_reading_first(self, coherence: Sequence[float | None] | None = None) -> int:
+        """Return the place of the component to begin with, as `ssvi.labels.worth_reading_first` has it.
+
+        Where rows are means it is the largest: there is nothing against a large cluster.
+        """
+        return 0 if self.are_means else labels.worth_reading_first(self.rows, self.shares, self.marks(), coherence)
+
     def marks(self) -> list[list[str]]:
         """Return what is to be said against each component, as `ssvi.labels.marks` has it.
 

@@ -54,13 +54,13 @@ def gather_facts(
         **_columns(parts, vocabulary_of(estimator)),
         **_pictures(estimator, parts, images=size is not None),
     }
-    if data is None:
-        return facts
     if isinstance(data, Source):
-        return facts | _streamed(estimator, parts, data)
-    noun = _nouns(estimator)["row"]
-    corpus = CorpusFacts(estimator.component_weights(data), names, titles, dates, groups, beginnings, noun)
-    return facts | _corpus(estimator, parts, corpus, data, activations="spectra" in facts or size is not None)
+        facts |= _streamed(estimator, parts, data)
+    elif data is not None:
+        noun = _nouns(estimator)["row"]
+        corpus = CorpusFacts(estimator.component_weights(data), names, titles, dates, groups, beginnings, noun)
+        facts |= _corpus(estimator, parts, corpus, data, activations="spectra" in facts or size is not None)
+    return facts | {"first": parts.worth_reading_first(facts.get("coherence"))}
 
 
 def _nouns(estimator: Any) -> dict[str, str]:
@@ -75,12 +75,14 @@ def _components(estimator: Any, parts: Components) -> dict[str, Any]:
     arrangements, best, share = arrange(distances)
     tree, likeness = hierarchy(distances), parts.likeness(distances)
     similar, branches = nearest(distances, min(_SIMILAR, len(distances) - 1)), tree.branches(_BRANCHES)
-    labels, marks = parts.labels(vocabulary_of(estimator)), parts.marks()
+    names, marks = vocabulary_of(estimator), parts.marks()
+    labels = parts.labels(names)
     rows = [
         {
             "number": int(parts.numbers[k]),
             "label": labels[k],
             "given": bool(parts.given and parts.given[k]),
+            "said": parts.said_by(k, labels[k], names),
             "share": rounded(parts.shares[k]),
             "branch": branches[k],
             "marks": marks[k],

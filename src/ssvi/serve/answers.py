@@ -11,6 +11,7 @@ import numpy as np
 from ssvi.data.readers import CorpusError, TextOptions
 from ssvi.data.readers.counting import count_words
 from ssvi.files.models import vocabulary_of
+from ssvi.labels import beside
 from ssvi.lookup import shares_of
 from ssvi.report.components import Components
 from ssvi.serve.pieces import cut_at_terms
@@ -60,7 +61,8 @@ class Answers:
         self._parts = Components.used_by(estimator)
         if self._parts.are_means:
             raise ValueError(f"{estimator.name} is a model of measurements, not of words: it cannot read text.")
-        labels, marks = self._parts.labels(words), self._parts.marks()
+        labels, marks, given = self._parts.labels(words), self._parts.marks(), self._parts.given
+        own_words = [self._parts.distinctive(k, words, _OWN_WORDS) for k in range(len(labels))]
         self.model: dict[str, Any] = {
             "name": name,
             "kind": estimator.name,
@@ -70,7 +72,8 @@ class Answers:
             "components": [
                 {
                     "component": int(number), "label": labels[k], "share": float(self._parts.shares[k]),
-                    "distinctive": self._parts.distinctive(k, words, _OWN_WORDS), "marks": marks[k],
+                    "distinctive": own_words[k], "marks": marks[k],
+                    "beside": beside(labels[k], own_words[k], given=bool(given and given[k])),
                 }
                 for k, number in enumerate(self._parts.numbers)
             ],

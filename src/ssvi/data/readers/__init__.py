@@ -25,9 +25,10 @@ from ssvi.data.readers.counting import with_vocabulary
 from ssvi.data.readers.counts import read_ldac, read_svmlight, read_uci
 from ssvi.data.readers.matrices import read_npz
 from ssvi.data.readers.matrix_market import read_mtx
+from ssvi.data.readers.number_tables import looks_like_numbers, read_number_table
 from ssvi.data.readers.options import TextOptions
 from ssvi.data.readers.phrases import PhraseRule
-from ssvi.data.readers.sources import PathLike, expand, shared_progress, sizes
+from ssvi.data.readers.sources import PathLike, expand, in_words, shared_progress, sizes
 from ssvi.data.readers.stacking import stacked
 from ssvi.data.readers.tables import holds_counts, read_table
 from ssvi.data.readers.text import read_texts
@@ -41,6 +42,7 @@ __all__ = [
     "DocumentInfo",
     "PhraseRule",
     "TextOptions",
+    "numbers_format",
     "read_corpus",
     "read_vocabulary",
     "sources_of",
@@ -88,7 +90,7 @@ def read_corpus(
         header, "jsonl" has an object a line, "json" an array of objects or texts, "folder" has a document a file,
         "file" is a document; "npz" is what `scipy.sparse.save_npz` writes, "mtx" Matrix Market (documents x words),
         "uci" a docword file, "ldac" lines `N word:count ...`; "corpus" is a folder that `ssvi corpus build` wrote, of
-        which documents stay on disk.
+        which documents stay on disk; "table" is rows of numbers in csv, tsv, parquet or arrow, with a header or not.
     column : str, optional
         The column or key of the text; by default the one called text, body, abstract, content or document, or the only
         one.
@@ -134,6 +136,8 @@ def _read_any(
 ) -> Corpus:
     """Read text or counts."""
     sources = sources_of(paths, format)
+    if all(kind == "table" for _, kind in sources):
+        return _read_numbers([own for own, _ in sources], columns, vocabulary, text, progress, encoding)
     counts = [_is_counts(own, kind, columns.text) for own, kind in sources]
     file = None if vocabulary is None else Path(vocabulary)
     if not any(counts):
@@ -148,6 +152,59 @@ def _read_any(
         part = _read_counts(own, kind, file, encoding, reported)
         parts.append(part if kind == "corpus" else with_beside(part, own))
     return stacked(parts, [own for own, _ in sources])
+
+
+def _read_numbers(
+    paths: Sequence[Path],
+    columns: Columns,
+    vocabulary: str | Path | None,
+    text: TextOptions,
+    progress: Progress | None,
+    encoding: str,
+) -> Corpus:
+    """Read tables of numbers over the same columns, one after the other."""
+    names = text.vocabulary if vocabulary is None else read_vocabulary(Path(vocabulary), encoding)
+    all_sizes, parts = sizes(paths) if progress is not None else [0], []
+    for number, path in enumerate(paths):
+        reported = shared_progress(progress, all_sizes, number)
+        part = read_number_table(path, columns, encoding, names, reported)
+        names = part.vocabulary if names is None else names
+        parts.append(part)
+    return replace(stacked(parts, paths), notes=parts[0].notes, is_table=True)
+
+
+def numbers_format(
+    path: PathLike | Iterable[PathLike],
+    *,
+    must_be_numbers: bool,
+    column: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> str | None:
+    """Return the format "table" where a model of numbers is to read tables of them; None for all else.
+
+    Parameters
+    ----------
+    path : path, or several
+        As for `read_corpus`.
+    must_be_numbers : bool
+        Whether the model can do nothing with counts of words: then every table is one of numbers.
+    column, delimiter, encoding
+        As for `read_corpus`.
+
+    """
+    columns, paths = Columns(column, delimiter=delimiter), expand(path)
+    if any(_is_on_disk(own) or not own.is_file() for own in paths):
+        return None
+    for own in paths:
+        kind = guess_format(own)
+        if kind not in (("csv", "tsv", "text", "parquet", "arrow") if must_be_numbers else ("csv", "tsv")):
+            return None
+        if kind in ("parquet", "arrow") and holds_counts(own, kind, column):
+            return None
+        if (kind == "text" or not must_be_numbers) and not looks_like_numbers(own, kind, columns, encoding):
+            return None
+    return "table"
 
 
 def text_input(
@@ -167,6 +224,8 @@ def text_input(
     """
     own: dict[str, Any] = {name.removesuffix("_column"): value for name, value in named.items()}
     columns, sources = Columns(column, delimiter=delimiter, **own), sources_of(path, format)
+    if any(kind == "table" for _, kind in sources):
+        raise CorpusError(f"{in_words([place for place, _ in sources])} is to be read as a table: fit to it as it is.")
     if any(_is_counts(place, kind, column) for place, kind in sources):
         return None
     return sources, columns, with_vocabulary(text, None if vocabulary is None else Path(vocabulary), encoding), encoding

@@ -18,7 +18,7 @@ Progress = Callable[[int, int | None], None]
 """Called with the bytes read so far and the bytes there are, None where that is not known."""
 
 TEXT_FORMATS = ("text", "tsv", "csv", "jsonl", "json", "folder", "file")
-FORMATS = (*TEXT_FORMATS, "npz", "mtx", "uci", "ldac", "svmlight", "parquet", "arrow", "h5ad", "corpus")
+FORMATS = (*TEXT_FORMATS, "npz", "mtx", "uci", "ldac", "svmlight", "parquet", "arrow", "h5ad", "corpus", "table")
 _UNCOMPRESSED = ("folder", "npz", "parquet", "arrow", "h5ad", "corpus")  # formats that are not read from .gz
 _SUFFIXES = {
     ".txt": "text",
@@ -49,6 +49,7 @@ ENDINGS = {
     "file": ".html, .htm, .md, .rst, .tex, or any by --format file: each file is a document",
     "uci": "docword.*.txt (or .gz)",
     "corpus": "a folder of Parquet shards with an index, as `ssvi corpus build` writes it",
+    "table": "numbers in .csv or .tsv (or .gz), .parquet or .arrow: a row each, for models of numbers",
 }
 """How the names of files end, for people."""
 
@@ -97,6 +98,10 @@ class DocumentInfo:
         """Return what is known of documents start, ..., stop - 1."""
         return DocumentInfo(**{f"{name}s": texts[start:stop] for name, texts in self.known().items()})
 
+    def take(self, rows: Sequence[int]) -> DocumentInfo:
+        """Return what is known of some documents, in this order."""
+        return DocumentInfo(**{f"{name}s": tuple(texts[row] for row in rows) for name, texts in self.known().items()})
+
     def called(self, number: int) -> str:
         """Return what a document is called for people; its place is counted from 0, people count from 1."""
         own = (texts[number] for texts in (self.titles, self.ids) if texts)
@@ -140,6 +145,26 @@ class WordFacts:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """What the documents of a text repeat.
+
+    Attributes
+    ----------
+    copies : int
+        Documents that are exact copies of earlier ones; empty ones do not count.
+    left_out : bool
+        Whether copies were left out.
+    lines : tuple of (str, float)
+        Lines and sentences that stand in many documents, each with the share of documents that have it, by a sample.
+
+    """
+
+    copies: int
+    left_out: bool
+    lines: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Corpus:
     """Documents, and what is known of their words and of themselves.
 
@@ -165,6 +190,10 @@ class Corpus:
         Sentences about the input that a person should know of.
     asked : mapping
         The format, columns and delimiter that were asked for, by the names that `read_corpus` has for them.
+    is_table : bool
+        Whether these are rows of a table of numbers, of any sign, NaN where one is missing.
+    repeats : Repeats, optional
+        What the documents of a text repeat; None where nobody looked.
 
     """
 
@@ -177,6 +206,8 @@ class Corpus:
     notes: tuple[str, ...] = ()
     known: float = 1.0
     asked: Mapping[str, str] = field(default_factory=dict)
+    is_table: bool = False
+    repeats: Repeats | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -226,7 +257,7 @@ def check_format(path: Path, format: str) -> None:
 
 def refuse_foreign(path: Path, kind: Kind | None, format: str) -> None:
     """Refuse a file whose first bytes say that it is something else than its name or the format says."""
-    if kind is None or kind.format == format:
+    if kind is None or kind.format == format or (format == "table" and kind.format in ("parquet", "arrow")):
         return
     if format == "npz" and "zip" in kind.name:  # it may be a matrix that is damaged, or have something else with it
         return

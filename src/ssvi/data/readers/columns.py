@@ -54,16 +54,16 @@ class Columns:
     def chosen(self, path: Path, columns: Sequence[str]) -> Chosen:
         """Return what each of a file's columns is for."""
         text = choose_column(path, columns, self._wanted("text", columns))
-        others = {}
-        for field in _USUAL:
-            wanted = self._wanted(field, columns)
-            if wanted is not None:
-                others[field] = _one_of(path, columns, wanted, f"{field}_column")
-            else:
-                found = _usual(field, [name for name in columns if name != text])
-                if found is not None:
-                    others[field] = found
-        return Chosen(text, others)
+        asked = self.asked_for(path, columns)
+        usual = {field: _usual(field, [name for name in columns if name != text]) for field in _USUAL}
+        return Chosen(text, {field: name for field in _USUAL if (name := asked.get(field, usual[field])) is not None})
+
+    def asked_for(self, path: Path, columns: Sequence[str]) -> dict[str, str]:
+        """Return the columns of ids, titles, dates and groups that were asked for, or are preferred and there."""
+        wanted = {field: self._wanted(field, columns) for field in _USUAL}
+        return {
+            field: _one_of(path, columns, name, f"{field}_column") for field, name in wanted.items() if name is not None
+        }
 
     def _wanted(self, field: str, columns: Sequence[str]) -> str | None:
         """Return the column that was asked for, or that is preferred and there; None for the usual one."""

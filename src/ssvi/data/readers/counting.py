@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ssvi.batches.documents import Documents
 from ssvi.data.readers import words
-from ssvi.data.readers.base import CorpusError, WordFacts, clause
+from ssvi.data.readers.base import CorpusError, Repeats, WordFacts, clause
 from ssvi.data.readers.languages import has_no_spaces, likely_language
 from ssvi.data.readers.options import TextOptions
 from ssvi.data.readers.phrases import FoundPhrases, PhraseRule, TokenStore
+from ssvi.data.readers.repeats import Watcher
 from ssvi.data.readers.vocabulary import read_vocabulary
 
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -28,7 +30,10 @@ _LOOKED_AT = 200  # documents, the first, for signs of HTML
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of words: the matrix, its words, how they were made, what became of others, and what to tell a person."""
+    """Counts of words: the matrix, its words, how they were made, what became of others, and what to tell a person.
+
+    `rows` are the documents that were counted, None for all; `repeats` is what they repeat, where that was looked at.
+    """
 
     documents: Documents
     vocabulary: tuple[str, ...]
@@ -36,19 +41,23 @@ class Counted:
     words: WordFacts | None
     notes: tuple[str, ...]
     known: float = 1.0
+    rows: npt.NDArray[np.int64] | None = None
+    repeats: Repeats | None = None
 
 
 def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Counted:
     """Count the words of documents; `where` they are from is for messages."""
     first = list(itertools.islice(documents, _LOOKED_AT))
-    notes = notes_before(first, text)
+    notes, every = notes_before(first, text), itertools.chain(first, documents)
+    watcher = Watcher(drops_copies=text.drop_copies, clean=words.strip_html if text.strip_html else None)
+    looks = text.vocabulary is None or text.drop_copies
     try:
         with warnings.catch_warnings():
             # It asks whether stop words are themselves tokens, which other people's lists need not be; and says of a
             # given vocabulary what `notes_before` says in other words.
             warnings.filterwarnings("ignore", "Your stop_words may be inconsistent")
             warnings.filterwarnings("ignore", "Upper case characters found in vocabulary")
-            counts, vocabulary, text = _counts(itertools.chain(first, documents), text)
+            counts, vocabulary, text = _counts(watcher.watch(every) if looks else every, text)
         facts, known = None, 1.0
         if text.vocabulary is None:
             known = _known_elsewhere(counts, text)
@@ -62,7 +71,8 @@ def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Coun
         raise CorpusError(f"{where} has no word of the vocabulary: check both, and the text options.")
     notes += notes_after(np.asarray(counts.sum(axis=0)).ravel(), vocabulary, text)
     known = known if text.vocabulary is None else _known_share(first, text)
-    return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes), known)
+    repeats = watcher.found() if looks else None
+    return Counted(Documents.from_matrix(counts), vocabulary, text, facts, tuple(notes), known, watcher.rows(), repeats)
 
 
 def _are_numbers(documents: Sequence[str]) -> bool:
@@ -134,7 +144,7 @@ def _way_to_words(text: TextOptions) -> dict[str, Any]:
         "token_pattern": None,
         "stop_words": sorted(stop_words) or None,
     }
-    return way | ({"preprocessor": words.cleaner(text)} if text.strip_html else {})
+    return way | ({"preprocessor": words.cleaner(text)} if text.strip_html or text.repeated else {})
 
 
 def _plain_tokenizer(text: TextOptions) -> Any:

@@ -7,7 +7,7 @@ import csv
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ssvi.data.readers.base import CorpusError
@@ -23,9 +23,8 @@ _GUESSED_FROM = 20  # lines
 def table_documents(source: Source, format: str, columns: Columns, encoding: str, gathered: Gathered) -> Iterator[str]:
     """Yield the texts of a table; `gathered` is filled while they are read."""
     by_tabs = format == "tsv" and columns.delimiter is None
-    rows: _Rows = _TabRows(source, encoding) if by_tabs else _QuotedRows(source, encoding, columns)
-    limit = csv.field_size_limit(sys.maxsize)  # documents may be longer than the 128 kB it allows; rows are checked
-    try:
+    rows: Rows = _TabRows(source, encoding) if by_tabs else QuotedRows(source, encoding, columns)
+    with long_fields():
         header = next(rows, [])
         chosen = columns.chosen(source.path, header)
         text_place = header.index(chosen.text)
@@ -38,11 +37,19 @@ def table_documents(source: Source, format: str, columns: Columns, encoding: str
             for values, place in fields:
                 values.append(row[place])
             yield row[text_place]
+
+
+@contextlib.contextmanager
+def long_fields() -> Iterator[None]:
+    """Let fields be longer than the 128 kB that the csv module allows; rows are checked."""
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
     finally:
         csv.field_size_limit(limit)
 
 
-class _Rows(Iterator[list[str]]):
+class Rows(Iterator[list[str]]):
     """The rows of a table, and the line where the last one began."""
 
     start = 1
@@ -52,7 +59,7 @@ class _Rows(Iterator[list[str]]):
         return f"there are {len(row)} fields and not {len(header)} as in the header: mend it."
 
 
-class _TabRows(_Rows):
+class _TabRows(Rows):
     """Rows by tabs, a line each. Quotes are text, unless they are around a field and doubled inside of it."""
 
     def __init__(self, source: Source, encoding: str) -> None:
@@ -71,10 +78,15 @@ class _TabRows(_Rows):
         return [field[1:-1].replace('""', '"') if _QUOTED.fullmatch(field) else field for field in fields]
 
 
-class _QuotedRows(_Rows):
-    """Rows by commas or another delimiter; quoted fields may have several lines."""
+class QuotedRows(Rows):
+    """Rows by commas or another delimiter; quoted fields may have several lines.
 
-    def __init__(self, source: Source, encoding: str, columns: Columns) -> None:
+    `guess` finds the delimiter from the first lines, where none was asked for. Spaces may be any number of them.
+    """
+
+    def __init__(
+        self, source: Source, encoding: str, columns: Columns, guess: Callable[[list[str], Columns], str] | None = None
+    ) -> None:
         self._source, self._size = source, 0
         lines = source.text(encoding, newline="")
         first = list(itertools.islice(lines, _GUESSED_FROM))
@@ -82,9 +94,9 @@ class _QuotedRows(_Rows):
         self._before = 1 if skipped else 0
         first = first[self._before :]
         said = skipped[1] if skipped else None
-        self._delimiter = columns.delimiter or said or _preferred(first, columns)
+        self.delimiter = columns.delimiter or said or (guess or _preferred)(first, columns)
         self._is_guess = columns.delimiter is None
-        self._reader = csv.reader(self._counted(itertools.chain(first, lines)), strict=True, delimiter=self._delimiter)
+        self._reader = csv.reader(self._counted(itertools.chain(first, lines)), strict=True, delimiter=self.delimiter)
 
     def __next__(self) -> list[str]:
         self.start, self._size = self._before + self._reader.line_num + 1, 0
@@ -100,7 +112,7 @@ class _QuotedRows(_Rows):
         if not self._is_guess:
             return super().fault(row, header)
         return (
-            f"there are {len(row)} fields and not {len(header)} as in the header, if {self._delimiter!r} is between "
+            f"there are {len(row)} fields and not {len(header)} as in the header, if {self.delimiter!r} is between "
             "them: mend it, or give another `delimiter`."
         )
 
@@ -110,15 +122,20 @@ class _QuotedRows(_Rows):
             if self._size >= LONGEST_TEXT:
                 what = f"the row has {LONGEST_TEXT:,} characters or more: close its quotes or split it into documents."
                 raise self._source.fault(what, self.start)
-            yield line
+            yield " ".join(line.split()) if self.delimiter == " " else line
 
 
 def _preferred(lines: list[str], columns: Columns) -> str:
     """Return the delimiter that is preferred, if it cuts the first lines evenly, else the one that fits best."""
     preferred = None if columns.preferred is None else columns.preferred.delimiter
-    if preferred is not None and _fits(lines, preferred, None)[1]:
+    if preferred is not None and cuts_evenly(lines, preferred):
         return preferred
     return guess_delimiter(lines, columns.text)
+
+
+def cuts_evenly(lines: list[str], delimiter: str) -> bool:
+    """Tell whether a delimiter cuts all lines into as many columns, and more than one."""
+    return _fits(lines, delimiter, None)[1]
 
 
 def guess_delimiter(lines: list[str], column: str | None) -> str:

@@ -54,6 +54,12 @@ class TextOptions:
         A tokeniser of one's own, from a text to its words, in place of `token_pattern`. A model file cannot hold it.
     phrases : PhraseRule or FoundPhrases, optional
         Words that stand together more often than by chance become one term; those found already are taken as they are.
+    drop_copies : bool
+        Whether documents that are exact copies of earlier ones are left out.
+    drop_repeated : bool
+        Whether lines and sentences that stand in many documents are looked for and taken out; files are read twice.
+    repeated : tuple of str
+        Lines and sentences to take out, such as those that were found.
 
     """
 
@@ -72,6 +78,9 @@ class TextOptions:
     phrases: PhraseRule | FoundPhrases | None = None
     more_stop_words: tuple[str, ...] = ()
     pieces: bool = True
+    drop_copies: bool = False
+    drop_repeated: bool = False
+    repeated: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.stop_words, str) and not is_language(self.stop_words):
@@ -132,6 +141,7 @@ class TextOptions:
             "segment": self.segment,
             "tokenizer": _name_of(self.tokenizer),
             "phrases": self.phrases.plain() if isinstance(self.phrases, FoundPhrases) else None,
+            "repeated": list(self.repeated),
         }
         return kept | {name: value for name, value in others.items() if value}
 
@@ -143,13 +153,14 @@ class TextOptions:
         except (TypeError, KeyError):
             raise ValueError("its text options are not complete") from None
         more, segment, named = (kept.get(name) for name in ("more_stop_words", "segment", "tokenizer"))
+        repeated = kept.get("repeated", [])
         strip_html, no_numbers, no_pieces = (
             kept.get(name, False) for name in ("strip_html", "no_numbers", "no_pieces")
         )
         sound = isinstance(longest, int) and not isinstance(longest, bool) and 1 <= longest <= LONGEST_RUN
         sound &= all(isinstance(value, bool) for value in (lowercase, strip_html, no_numbers, no_pieces))
         sound &= stop_words in ("english", None) or _are_words(stop_words)
-        sound &= (more is None or _are_words(more)) and isinstance(named, str | None)
+        sound &= (more is None or _are_words(more)) and isinstance(named, str | None) and _are_words(repeated)
         if not sound or segment not in (*SEGMENTED, None):
             raise ValueError("its text options make no sense")
         phrases = kept.get("phrases")
@@ -166,6 +177,7 @@ class TextOptions:
             tokenizer=tokenizer,
             phrases=None if phrases is None else FoundPhrases.from_plain(phrases, _MOST_PHRASES),
             more_stop_words=tuple(more or ()),
+            repeated=tuple(repeated),
         )
 
     @classmethod

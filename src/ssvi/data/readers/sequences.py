@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,12 @@ import numpy.typing as npt
 from ssvi.batches.runs import group_rows
 from ssvi.data.readers.base import CorpusError, clause, optional_module
 from ssvi.data.readers.lines import Source
+from ssvi.data.readers.number_columns import counts_rows, to_numbers
 from ssvi.file_kinds import close_name
 from ssvi.typing import Array
 
-_MISSING = {"", "na", "nan", "null", "none", "?"}
 _USUAL = ("sequence", "group", "series", "id")
 _USUAL_TIMES = ("time", "date", "year", "month", "day", "hour", "timestamp", "datetime")
-_ROW_NUMBERS = ("", "rownames", "row", "unnamed: 0")
 _TABLES, _ARROWS = (".csv", ".tsv"), (".parquet", ".pq", ".arrow", ".feather")
 KINDS = ".npz or .npy (X, and lengths), .csv, .tsv, .parquet or .arrow (with a column of sequences), .txt (symbols)"
 
@@ -94,7 +93,7 @@ def read_sequences(
         cells = _read_table(path, delimiter, encoding)
         return _from_columns(path, cells, sequence_column, time_column, before)
     if kind in _ARROWS:
-        return _from_columns(path, _read_arrow(path), sequence_column, time_column, before)
+        return _from_columns(path, read_arrow(path), sequence_column, time_column, before)
     if kind == ".txt":
         return _read_symbols(path, delimiter or before.get("delimiter"), encoding, symbols)
     raise CorpusError(f"{path}: sequences are read from {KINDS}.")
@@ -148,7 +147,7 @@ def _delimiter_of(path: Path, preferred: str, encoding: str, usual: str) -> str:
         return preferred if preferred in next(iter(source.text(encoding)), "") else usual
 
 
-def _read_arrow(path: Path) -> dict[str, list[Any]]:
+def read_arrow(path: Path) -> dict[str, list[Any]]:
     """Read a parquet or arrow file."""
     optional_module("pyarrow", "arrow", path)
     try:
@@ -182,7 +181,7 @@ def _from_columns(
     )
     group = sequences or next((name for name in columns if name.strip().lower() in _USUAL and name != times), None)
     time = times or next((name for name in columns if name.strip().lower() in _USUAL_TIMES and name != group), None)
-    counted = [name for name in columns if name not in (group, time) and _counts_rows(name, columns[name])]
+    counted = [name for name in columns if name not in (group, time) and counts_rows(name, columns[name])]
     apart = {group, time, *counted}
     numbers = {name: _numbers(path, name, cells) for name, cells in columns.items() if name not in apart}
     if not numbers:
@@ -193,13 +192,6 @@ def _from_columns(
     when = None if time is None else [str(cell) for cell in columns[time]]
     found = SequenceData.from_keys(np.stack(list(numbers.values()), axis=1), keys, tuple(numbers), when)
     return replace(found, notes=_notes(path, time, times, counted))
-
-
-def _counts_rows(name: str, cells: Sequence[Any]) -> bool:
-    """Tell whether a column only numbers the rows, as those that R and pandas write do."""
-    if name.strip().lower() not in _ROW_NUMBERS:
-        return False
-    return any([str(cell) for cell in cells] == [str(row + first) for row in range(len(cells))] for first in (0, 1))
 
 
 def _notes(path: Path, time: str | None, asked: str | None, counted: Sequence[str]) -> tuple[str, ...]:
@@ -214,21 +206,15 @@ def _notes(path: Path, time: str | None, asked: str | None, counted: Sequence[st
     return tuple(notes)
 
 
-def _numbers(path: Path, name: str, cells: Iterable[Any]) -> Array:
+def _numbers(path: Path, name: str, cells: Sequence[Any]) -> Array:
     """Return a column as numbers, NaN where a cell is empty."""
-    out = []
-    for number, cell in enumerate(cells):
-        if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING):
-            out.append(np.nan)
-            continue
-        try:
-            out.append(float(cell))
-        except (TypeError, ValueError):
-            raise CorpusError(
-                f"{path}, row {number + 1} below the header: {str(cell)[:40]!r} in column {name!r} is no number; if "
-                "the column names sequences, give it as --group-column."
-            ) from None
-    return np.array(out, dtype=np.float64)
+    numbers, strange = to_numbers(cells)
+    if strange:
+        raise CorpusError(
+            f"{path}, row {strange[0] + 1} below the header: {str(cells[strange[0]])[:40]!r} in column {name!r} is no "
+            "number; if the column names sequences, give it as --group-column."
+        )
+    return numbers
 
 
 def _read_symbols(path: Path, delimiter: str | None, encoding: str, known: Sequence[str] | None) -> SequenceData:

@@ -15,6 +15,7 @@ from ssvi.data.readers.delimited import table_documents
 from ssvi.data.readers.json_records import json_documents
 from ssvi.data.readers.lines import Source
 from ssvi.data.readers.options import TextOptions
+from ssvi.data.readers.repeats import find_repeated
 from ssvi.data.readers.sources import files_below, in_words, shared_progress, sizes
 from ssvi.data.readers.tables import table_texts
 from ssvi.data.readers.words import looks_like_html, strip_html
@@ -114,11 +115,14 @@ def read_texts(
     own = [TextSource(path, format) for path, format in sources]
     check_columns(own, columns)
     where = in_words([source.path for source in own])
+    text = with_repeated(sources, columns, text, encoding)
     counted = count_words(where, _chained(own, columns, encoding, progress), text)
     lengths = [source.gathered.number for source in own]
     info = DocumentInfo.joined([source.info(is_one_of_many=len(own) > 1) for source in own], lengths)
     if len(own) > 1 and info.groups and len(set(info.groups)) == 1:
         info = replace(info, groups=None)
+    if counted.rows is not None:
+        info = info.take(counted.rows.tolist())
     info, notes = _with_plain_dates(info, was_asked_for=columns.date is not None)
     notes = [note for source in own for note in source.notes] + notes
     if sum(source.format == "text" for source in own) > _MANY_FILES:
@@ -131,7 +135,24 @@ def read_texts(
         words=counted.words,
         notes=(*notes, *counted.notes),
         known=counted.known,
+        repeats=counted.repeats,
     )
+
+
+def with_repeated(
+    sources: Sequence[tuple[Path, str]], columns: Columns, text: TextOptions, encoding: str
+) -> TextOptions:
+    """Return the options with the lines that stand in many documents, if these are to be looked for."""
+    if not text.drop_repeated or text.repeated:
+        return text
+    pipe = next((path for path, _ in sources if not path.is_file() and not path.is_dir()), None)
+    if pipe is not None:
+        raise CorpusError(
+            f"{pipe} can be read only once, and `drop_repeated` reads it twice: write it to a file first."
+        )
+    own = [TextSource(path, format) for path, format in sources]
+    found = find_repeated(_chained(own, columns, encoding, None), strip_html if text.strip_html else None)
+    return replace(text, repeated=found)
 
 
 def _with_plain_dates(info: DocumentInfo, *, was_asked_for: bool) -> tuple[DocumentInfo, list[str]]:

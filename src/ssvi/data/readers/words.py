@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 from ssvi.data.readers.base import CorpusError
 from ssvi.data.readers.languages import segmenter
 from ssvi.data.readers.options import TextOptions, Tokenizer
+from ssvi.data.readers.repeats import without_lines
 
 # What is not closed goes on to the end: looking for the end once, and not from every beginning, takes linear time.
 _HTML = re.compile(
@@ -44,11 +46,14 @@ def looks_like_html(texts: Sequence[str]) -> bool:
 
 def cleaner(options: TextOptions) -> Callable[[str], str] | None:
     """Return what is done to a text before it is cut into words, None if nothing is."""
-    if options.strip_html and options.lowercase:
-        return lambda text: strip_html(text).lower()
-    if options.strip_html:
-        return strip_html
-    return str.lower if options.lowercase else None
+    steps: list[Callable[[str], str]] = [strip_html] if options.strip_html else []
+    if options.repeated:
+        steps.append(without_lines(options.repeated))
+    if options.lowercase:
+        steps.append(str.lower)
+    if len(steps) < 2:
+        return steps[0] if steps else None
+    return lambda text: functools.reduce(lambda made, step: step(made), steps, text)
 
 
 def tokenizer(options: TextOptions) -> Tokenizer | None:

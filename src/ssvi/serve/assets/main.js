@@ -27,7 +27,7 @@ function topicItem(own) {
   const bar = make("span", undefined, { class: "share" });
   bar.style.width = `${100 * own.weight}%`;
   const marks = own.marks.length ? ` (${own.marks.join(", ")})` : "";
-  item.append(line, bar, make("p", `${capital(noun)} ${own.component}${marks}: ${own.distinctive.join(", ")}`, { class: "words" }));
+  item.append(line, bar, make("p", `${capital(noun)} ${own.component}${marks}: ${own.beside.join(", ")}`, { class: "words" }));
   item.addEventListener("pointerenter", () => showOnly(own.component));
   item.addEventListener("pointerleave", () => showOnly(null));
   return item;

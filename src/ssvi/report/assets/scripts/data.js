@@ -52,6 +52,9 @@ function rankedWords(k, weight, count) {
 
 const topWords = (k, count) => rankedWords(k, 0.6, count).map((word) => columnName(word.column));
 
+// Words to stand beside a label, which are not to be read twice.
+const wordsBeside = (k, count) => rankedWords(k, 0.6, count).filter((word) => !parts[k].said.includes(word.column)).map((word) => columnName(word.column));
+
 // The components that have most of a word, with the share of the word that is theirs (or with their means of it).
 function partsOf(column) {
   const found = [];

@@ -8,7 +8,7 @@ function listColumns() {
     { name: "label", title: capital(nouns.component), value: (k) => parts[k].label },
     { name: "share", title: "Share", value: (k) => parts[k].share, number: true },
     ...(data.coherence ? [{ name: "coherence", title: "Coherence", value: (k) => coherenceOf(k) ?? -2, number: true }] : []),
-    ...(data.columns.names || data.spectra ? [{ name: "words", title: data.spectra ? "Spectrum" : `Distinctive ${nouns.column}s`, value: null }] : []),
+    ...(data.columns.names || data.spectra ? [{ name: "words", title: data.spectra ? "Spectrum" : `${parts.some((own) => own.given) ? "Distinctive" : "Further"} ${nouns.column}s`, value: null }] : []),
   ];
 }
 
@@ -55,7 +55,7 @@ function listRow(k) {
   label.append(dot(k), link, ...marksOf(k));
   const share = make("td", undefined, { class: "number" });
   share.append(percent(parts[k].share), shareBar(parts[k].share, parts[0].share, k));
-  const words = make("td", data.spectra ? "" : topWords(k, 10).join(", "), { class: "words" });
+  const words = make("td", data.spectra ? "" : wordsBeside(k, 10).join(", "), { class: "words" });
   words.style.setProperty("--own", colour(k));
   if (data.spectra) words.append(curve(data.spectra[k], `spectrum of ${named(k)}`));
   row.append(make("td", parts[k].number, { class: "number" }), label, share);

@@ -108,4 +108,4 @@ find("words-title").textContent = `${capital(nouns.column)}s`;
 document.querySelector(".slider").hidden = data.means;
 set(find("all"), { "aria-label": `All ${nouns.components.toLowerCase()}` });
 open("map");
-choose(fromAddress() ?? 0, { address: fromAddress() !== null });
+choose(fromAddress() ?? data.first, { address: fromAddress() !== null });

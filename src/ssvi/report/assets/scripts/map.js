@@ -180,7 +180,7 @@ function hoverMap(k, event) {
   }
   map.svg.style.cursor = k === null ? "grab" : "pointer";
   if (k === null || !event) hideTip();
-  else showTip([make("strong", titled(k)), make("small", percent(parts[k].share)), make("div", topWords(k, 8).join(", "))], event.clientX, event.clientY);
+  else showTip([make("strong", titled(k)), make("small", percent(parts[k].share)), make("div", wordsBeside(k, 8).join(", "))], event.clientX, event.clientY);
 }
 
 function listenToMap() {
