@@ -109,7 +109,7 @@ def test_topics_whose_words_do_not_occur_together_are_named(tmp_path):
     assert all(word.startswith("stranger") for word in own[:4])
     said = run(*command).stdout
     assert "topics: 2 of 3 hang together (coherence " in said
-    assert f", {loose} joins words that do not: fewer topics or more documents make clearer ones" in said
+    assert f", topic {loose} joins words that do not: fewer topics or more documents make clearer ones" in said
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,8 @@ def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
     parts = [] if found["coherence"] is None else [_coherence_line(found, estimator)]
     if found["diversity"] is not None:
         parts.append(f"diversity {found['diversity']:.2f} (1: no top word is in two topics)")
-    marked = [f"{number} is {' and '.join(own)}" for number, own in found["marks"].items()]
+    noun = estimator.nouns[1]
+    marked = [f"{noun} {number} is {' and '.join(own)}" for number, own in found["marks"].items()]
     if marked:
         parts.append(", ".join(_first_few(marked, "more like these")))
     if any("common" in own for own in found["marks"].values()):
@@ -248,8 +249,8 @@ def _coherence_line(found: dict[str, Any], estimator: Any) -> str:
     if not loose:
         return line
     named = ", ".join(_first_few([str(number) for number in loose], "more"))
-    joins = "joins words that do not" if len(loose) == 1 else "join words that do not"
-    return f"{line}, {named} {joins}: fewer {noun}s or more documents make clearer ones"
+    joins = f"{noun} {named} joins" if len(loose) == 1 else f"{noun}s {named} join"
+    return f"{line}, {joins} words that do not: fewer {noun}s or more documents make clearer ones"
 
 
 def _first_few(names: list[str], others: str) -> list[str]:
