@@ -130,7 +130,7 @@ def test_without_rows_of_its_own_a_fit_sets_some_aside_by_its_seed():
     assert not np.array_equal(set_aside(documents, 0.25, seed=4)[1].words, aside.words)
 
     model = LatentDirichletAllocation(2, max_iter=3, batch_size=50, early_stopping=True, random_state=3)
-    model.set_params(validation_fraction=0.25).fit(ROWS)
+    model.set_params(validation_fraction=0.25, topic_word_prior=0.1).fit(ROWS)
     assert {info.population for info in model.history_} == {45.0, 90.0}
     assert len(model.scores_) == 3
 
