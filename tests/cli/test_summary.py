@@ -20,7 +20,8 @@ from ssvi.evaluation.trend import trend
 def test_a_score_that_falls_is_not_called_converged_in_the_same_breath():
     facts = {"converged": True, "trend": trend([-9.0, -8.0, -8.1, -8.2, -8.3, -8.4, -8.5, -8.6], 8, converged=True)}
     assert summary._convergence(facts, None) == ""
-    assert "falling since its best, -8.0000 after pass 2: --early-stopping keeps the best" in summary.score_line(facts["trend"])
+    said = summary.score_line(facts["trend"])
+    assert "falling since its best, -8.0000 after pass 2: --early-stopping keeps the best" in said
 
 
 def test_cleaning_in_words():
@@ -130,9 +131,9 @@ _FELL = {"first": -7.6, "last": -7.8, "best": -7.5, "best_after": 2, "kept_best"
     [
         (
             {"direction": "fell"},
-            ", below its best, -7.5000 after pass 2: --early-stopping keeps the best, and fewer topics may score better",
+            ", below its best, -7.5000 after pass 2: --early-stopping keeps the best, and fewer topics may score",
         ),
-        ({"direction": "fell", "kept_best": True}, ", below its best, -7.5000 after pass 2, which --early-stopping has"),
+        ({"direction": "fell", "kept_best": True}, ", below its best, -7.5000 after pass 2, which --early-stopping"),
         ({"direction": "falling"}, ", falling since its best, -7.5000 after pass 2: --early-stopping keeps the best"),
     ],
 )
@@ -156,12 +157,18 @@ def test_a_score_that_falls_is_told_of_by_fit_and_by_info(tmp_path):
     sparse.save_npz(rows, sparse.csr_array(rng.poisson(0.5, (60, 40)) + (rng.random((60, 40)) < 0.05)))
     model = tmp_path / "m.ssvi"
     command = ["fit", "lda", rows, "-k", 40, "-o", model, "--jobs", 1, "--passes", 20, "--held-out", 0.4, "-q"]
-    run(*command, "--set", "topic_word_prior=0.01", "--set", "doc_topic_prior=0.01", "--set", "merge_copies=false")
+    command += ["--set", "topic_word_prior=0.01", "--set", "doc_topic_prior=0.01", "--set", "merge_copies=false"]
+    run(*command)
     fitted = ssvi.load(model)
     scores = [score for _, score in fitted.scores_]
     assert scores[-1] < max(scores) - 0.05
     said = json.loads(run("info", model, "--json").stdout)
     assert said["score_is"] in ("fell", "falling")
+    assert said["held_out_score"] == scores[-1]
+    run(*command, "--early-stopping")  # whose model is the best one, and so is the score that info has
+    kept = json.loads(run("info", model, "--json").stdout)["held_out_score"]
+    assert kept == max(score for _, score in ssvi.load(model).scores_)
+    assert kept > said["held_out_score"]
 
 
 def test_copies_are_told_of(texts, tmp_path):

@@ -41,13 +41,13 @@ def test_a_score_that_fell_is_not_called_settled_whatever_the_fit_has_found():
 
 
 def test_noise_is_seldom_taken_for_a_fall():
-    """Of 40 scores the best is 2.2 deviations above the mean; that the last is 2.8 below it has a chance of 0.3%.
+    """The best of 40 scores is about 2.2 deviations above their mean, and the last seldom 2.8 below it.
 
-    500 curves: 3 expected at most, since there must be a fall of a twentieth as well; 12 or more with chance below 1e-3.
+    That is 0.7% of such curves (of 12,000 in a trial): of 500 four, and 14 or more with a chance below 1e-4.
     """
     rng = np.random.default_rng(1)
     found = [trend(np.r_[-8.1, -8.0 + 0.01 * rng.normal(size=39)].tolist(), 40)["direction"] for _ in range(500)]
-    assert found.count("fell") < 12
+    assert found.count("fell") < 14
 
 
 def test_noise_is_seldom_taken_for_a_climb():

@@ -62,8 +62,8 @@ def choose(
 ) -> None:
     """Fit with several numbers of topics or components, and say which to take and why.
 
-    The score is that of documents which no fit has seen, in nats a word (or a row), and error its standard error; behind
-    is how far it is below the best score, and give_or_take the standard error of that difference, which decides.
+    The score is that of documents which no fit has seen, in nats a word (or a row), and error its standard error;
+    behind is how far it is below the best score, and give_or_take the standard error of that, which decides.
     Coherence says whether a topic's first words occur together (0: as by chance, 1: always), diversity whether topics
     share them (1: none does), stability how well fits of different seeds agree (1: wholly), in_use how many hold
     something.

@@ -162,9 +162,9 @@ class Choice:
         rows = "documents" if self.noun == "topic" else "rows"
         used = f" Of {self._count(most)} the fits used {most.in_use:.3g}." if most.in_use < most.n_components else ""
         return (
-            f"{self.rows:,} held-out {rows} are too few to tell {_listed(alike)} {self.noun}s apart: {best.n_components:,} "
-            f"scored best, and {self.advised.n_components:,} came {gap:.4f} below it, give or take {error:.4f}; give more "
-            f"{rows}, or hold more out (--held-out).{used}"
+            f"{self.rows:,} held-out {rows} are too few to tell {_listed(alike)} {self.noun}s apart: "
+            f"{best.n_components:,} scored best, and {self.advised.n_components:,} came {gap:.4f} below it, give or "
+            f"take {error:.4f}; give more {rows}, or hold more out (--held-out).{used}"
         )
 
     def _unsettled(self) -> str:

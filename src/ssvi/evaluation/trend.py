@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 _FEWEST_SCORES = 4  # that a trend can be seen in
+_ENOUGH_SCORES = 10  # that a climb would have been seen in, if it were worth it
 _SURE = 2.0  # standard errors
 _WORTH_IT = 0.05  # of what a fit has gained: less to come is nothing to wait twice as long for
 _NOTICED = 0.001  # of the score itself: a smaller fall is none
@@ -16,7 +17,7 @@ _FAR = 5.0  # times the noise of single scores: the best of many lies about two 
 
 
 def trend_of(estimator: Any, *, stopped: bool = False) -> dict[str, Any] | None:
-    """Return how the held-out scores of a fit moved; one that was `stopped`, or seems to have been, has no direction."""
+    """Return how the held-out scores of a fit moved; of one that was `stopped` the direction is unknown."""
     scores = [value for _, value in getattr(estimator, "scores_", [])]
     if not scores:
         return None
@@ -45,7 +46,7 @@ def trend(
     The later half of them is taken for a - b / t after t passes, which fits flatten like: as many passes again would
     add b / 2t. Where b is two standard errors from 0, and that is a twentieth of what the fit has gained, the score
     still climbs, or falls; a fit that has `converged` does not climb. A score that has ended far below its best, and
-    that more passes would not bring back, fell. Where more passes may gain much or nothing, the direction is unknown.
+    that more passes would not bring back, fell. Of fewer than ten scores whose noise may hide a gain it is unknown.
 
     Parameters
     ----------
@@ -89,6 +90,6 @@ def trend(
         facts["direction"] = "fell"
     elif sure and gain > worth and not converged:
         facts["direction"] = "climbing"
-    elif converged or gain + _SURE * error / (2 * count) <= noticed:
+    elif converged or count >= _ENOUGH_SCORES or gain + _SURE * error / (2 * count) <= noticed:
         facts["direction"] = "settled"
     return facts
