@@ -101,7 +101,7 @@ def choose(
             trials.append(measure(fitted, test, reference, seconds))
             reporter.measured({"score": trials[-1].held_out.mean, "seconds": seconds})
         options.append(_option(number, trials))
-    return Choice.of(options, estimator.nouns[1], max(1, train.shape[0] // _FEWEST_ROWS))
+    return Choice.of(options, estimator.nouns[1], max(1, train.shape[0] // _FEWEST_ROWS), int(test.shape[0]))
 
 
 @dataclass
@@ -128,7 +128,7 @@ class _Fits:
         """Return the fits with a number of components, and how long each took."""
         for seed in seeds:
             self.done += 1
-            label = f"{number:,} {self.estimator.nouns[1]}s, seed {seed}"
+            label = f"{number:,} {self.estimator.nouns[1]}{'' if number == 1 else 's'}, seed {seed}"
             self.reporter.trial(self.done, self.total, label)
             fitted = self._kept(number, seed) or self._make(number, seed)
             yield fitted, sum(step.seconds for step in fitted.history_)
@@ -203,7 +203,8 @@ def _option(number: int, trials: Sequence[Trial]) -> Option:
         held_out=mean,
         coherence=_mean([trial.coherence for trial in trials]),
         diversity=_mean([trial.diversity for trial in trials]),
-        stability=stability([trial.rows for trial in trials]),
+        # One component is the mean of the data for every seed, and that they agree on it says nothing.
+        stability=stability([trial.rows for trial in trials]) if number > 1 else None,
         in_use=float(np.mean([trial.in_use for trial in trials])),
         seconds=float(np.mean([trial.seconds for trial in trials])),
         far=sum(trial.is_far for trial in trials),

@@ -164,7 +164,7 @@ def facts_of(estimator: Any) -> dict[str, Any]:
         **_size(estimator),
         "columns": int(estimator.n_features_in_),
         **component_counts(estimator),
-        "held_out_score": plain(estimator.scores_[-1][1]) if getattr(estimator, "scores_", []) else None,
+        "held_out_score": None if moved is None else moved["best" if moved["kept_best"] else "last"],
         "score_is": None if moved is None else moved["direction"],
         "converged": plain(estimator.converged_),
         "seed": estimator.random_state_,

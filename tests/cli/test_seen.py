@@ -1,6 +1,7 @@
 """Whether documents that are scored were in the fit."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy import sparse
 from tests.cli.helpers import run
 
 import ssvi
+from ssvi.cli import main
 from ssvi.cli.seen import notes_on_copies_set_aside, notes_on_seen
 
 
@@ -32,11 +34,42 @@ def test_a_score_of_the_documents_of_the_fit_is_called_that(model, texts, tmp_pa
     assert json.loads(run("score", model, new, "--jobs", 1, "--json").stdout)["share_in_fit"] < 0.1
 
 
+def test_a_terminal_is_told_what_a_score_means(model, texts, tmp_path, monkeypatch, capsys):
+    new = tmp_path / "new.txt"
+    words = texts.read_text().split()
+    new.write_text("\n".join(" ".join(words[n : n + 21]) for n in range(5, 2_000, 20)))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for source, whose in ((new, "a document that the fit did not see,"), (texts, "a document,")):
+        monkeypatch.setattr(sys, "argv", ["ssvi", "score", str(model), str(source), "--jobs", "1"])
+        with pytest.raises(SystemExit):
+            main()
+        number, said = capsys.readouterr().out.splitlines()
+        many = f"{np.exp(-float(number)):,.0f}"
+        assert said == (
+            f"Given one half of {whose} a word of the other half is as hard to guess as one of {many} equally likely "
+            "words (of 24)."
+        )
+    assert run("score", model, texts, "--jobs", 1).stdout == f"{number}\n"
+    assert json.loads(run("score", model, texts, "--jobs", 1, "--json").stdout)["meaning"] == said
+
+
+def test_an_update_with_documents_of_the_fit_says_so_and_forgets_the_score(model, texts, tmp_path):
+    output = tmp_path / "next.ssvi"
+    assert json.loads(run("info", model, "--json").stdout)["held_out_score"] < 0
+    said = run("update", model, texts, "-o", output, "--jobs", 1).stderr
+    assert "ssvi: note: about 95% of these documents were in the fit already: each counts once more, as a new" in said
+    facts = json.loads(run("info", output, "--json").stdout)
+    assert (facts["held_out_score"], facts["score_is"]) == (None, None)
+    facts = json.loads(run("update", output, texts, "-o", output, "--jobs", 1, "--json").stdout)
+    assert facts["share_in_fit"] == 1.0
+    assert facts["notes"][0].startswith("all of these documents were in the fit already")
+
+
 def test_documents_of_an_update_were_in_the_fit_too(model, texts, tmp_path):
     words = texts.read_text().split()
     more = tmp_path / "more.txt"
     more.write_text("\n".join(" ".join(words[n : n + 30]) for n in range(0, 1_500, 30)))
-    run("update", model, more, "-o", model, "--jobs", 1, "-q")
+    assert "in the fit" not in run("update", model, more, "-o", model, "--jobs", 1).stderr
     assert json.loads(run("score", model, more, "--jobs", 1, "--json").stdout)["share_in_fit"] == 1.0
     assert len(ssvi.load(model).seen_documents_) == pytest.approx(335, abs=5)
 

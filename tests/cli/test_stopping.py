@@ -1,5 +1,6 @@
 """Fits that are killed, interrupted and resumed, in this process and in others."""
 
+import json
 import os
 import signal
 import subprocess
@@ -115,3 +116,32 @@ def test_a_fit_that_is_stopped_does_not_take_the_place_of_a_whole_one(counts, tm
     assert f"stopped early, before the fit was done: {tmp_path / 'stopped-model.ssvi'} is half-fitted" in said.err
     assert model.read_bytes() == before
     assert ssvi.load(tmp_path / "stopped-model.ssvi").n_batch_iter_ == 1
+
+
+def test_a_fit_that_is_stopped_is_not_called_settled(counts, tmp_path, monkeypatch, capsys):
+    model, shown = tmp_path / "model.ssvi", TrainingDisplay.__call__
+
+    def interrupted(self, state, info):
+        if len(self._estimator.scores_) == 7:
+            signal.raise_signal(signal.SIGINT)
+        return shown(self, state, info)
+
+    command = ["ssvi", "fit", "bernoulli_mixture", str(counts), "-k", "2", "--passes", "60", "-o", str(model)]
+    monkeypatch.setattr(TrainingDisplay, "__call__", interrupted)
+    for more in ([], ["--early-stopping", "--set", "n_iter_no_change=50"]):
+        model.unlink(missing_ok=True)
+        monkeypatch.setattr(sys, "argv", [*command, "--jobs", "1", *more])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 130
+        said = capsys.readouterr().out
+        assert "; stopped after pass 7 of 60, too early to tell what more would gain: the same command begins" in said
+        assert "--passes" not in said
+        assert "settled" not in said
+    model.unlink()
+    monkeypatch.setattr(sys, "argv", [*command, "--jobs", "1", "--json"])
+    with pytest.raises(SystemExit):
+        main()
+    facts = json.loads(capsys.readouterr().out)["trend"]
+    assert (facts["direction"], facts["stopped_after"], facts["passes_asked"]) == ("unknown", 7, 60)
+    assert json.loads(run("info", model, "--json").stdout)["score_is"] == "unknown"

@@ -4,8 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 from tests.cli.helpers import run
 
+import ssvi
 from ssvi.cli import summary
 from ssvi.cli.reading import Reading
 from ssvi.cli.summary import cleaning, next_steps
@@ -18,7 +20,8 @@ from ssvi.evaluation.trend import trend
 def test_a_score_that_falls_is_not_called_converged_in_the_same_breath():
     facts = {"converged": True, "trend": trend([-9.0, -8.0, -8.1, -8.2, -8.3, -8.4, -8.5, -8.6], 8, converged=True)}
     assert summary._convergence(facts, None) == ""
-    assert "falling since its best, -8.0000: --early-stopping keeps that" in summary.score_line(facts["trend"])
+    said = summary.score_line(facts["trend"])
+    assert "falling since its best, -8.0000 after pass 2: --early-stopping keeps the best" in said
 
 
 def test_cleaning_in_words():
@@ -118,6 +121,54 @@ def test_topics_whose_words_do_not_occur_together_are_named(tmp_path):
 def test_what_more_passes_would_gain_is_told_of_a_score_that_has_settled(gain, said):
     moved = {"first": -9.0, "last": -8.0, "passes": 10, "direction": "settled", "gain_of_as_many_passes": gain}
     assert f"from -9.0000 to -8.0000, and settled: {said}" in summary.score_line(moved)
+
+
+_FELL = {"first": -7.6, "last": -7.8, "best": -7.5, "best_after": 2, "kept_best": False, "passes": 10}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"direction": "fell"},
+            ", below its best, -7.5000 after pass 2: --early-stopping keeps the best, and fewer topics may score",
+        ),
+        ({"direction": "fell", "kept_best": True}, ", below its best, -7.5000 after pass 2, which --early-stopping"),
+        ({"direction": "falling"}, ", falling since its best, -7.5000 after pass 2: --early-stopping keeps the best"),
+    ],
+)
+def test_where_a_score_that_fell_was_best_and_what_to_do(changed, said):
+    line = summary.score_line(_FELL | changed, "documents", ssvi.LatentDirichletAllocation(5))
+    assert line.startswith("from -7.6000 to -7.8000" + said)
+    assert summary._convergence({"converged": True, "trend": _FELL | changed}, None) == ""
+
+
+def test_no_fewer_passes_than_were_asked_for_are_advised():
+    moved = {"first": -9.0, "last": -8.0, "direction": "climbing", "gain_of_as_many_passes": 0.1, "passes": 8}
+    assert "try --passes 16, which may gain about 0.1" in summary.score_line(moved | {"passes_asked": 8})
+    ended = summary.score_line(moved | {"passes_asked": 60})
+    assert ended.endswith("still climbing when the fit ended by itself, after pass 8 of 60")
+
+
+def test_a_score_that_falls_is_told_of_by_fit_and_by_info(tmp_path):
+    """Forty topics learn sixty documents of noise by heart, and what they say of others is worse with every pass."""
+    rng = np.random.default_rng(0)
+    rows = tmp_path / "rows.npz"
+    sparse.save_npz(rows, sparse.csr_array(rng.poisson(0.5, (60, 40)) + (rng.random((60, 40)) < 0.05)))
+    model = tmp_path / "m.ssvi"
+    command = ["fit", "lda", rows, "-k", 40, "-o", model, "--jobs", 1, "--passes", 20, "--held-out", 0.4, "-q"]
+    command += ["--set", "topic_word_prior=0.01", "--set", "doc_topic_prior=0.01", "--set", "merge_copies=false"]
+    run(*command)
+    fitted = ssvi.load(model)
+    scores = [score for _, score in fitted.scores_]
+    assert scores[-1] < max(scores) - 0.05
+    said = json.loads(run("info", model, "--json").stdout)
+    assert said["score_is"] in ("fell", "falling")
+    assert said["held_out_score"] == scores[-1]
+    run(*command, "--early-stopping")  # whose model is the best one, and so is the score that info has
+    kept = json.loads(run("info", model, "--json").stdout)["held_out_score"]
+    assert kept == max(score for _, score in ssvi.load(model).scores_)
+    assert kept > said["held_out_score"]
 
 
 def test_copies_are_told_of(texts, tmp_path):

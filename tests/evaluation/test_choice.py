@@ -52,13 +52,32 @@ def test_ends_of_what_was_tried_are_named():
     assert "the best held-out score" in rising.advice()
     assert "try 40 as well" in rising.advice()
     assert "try 33 as well" in Choice.of(rising.options, "topic", 33).advice()
-    assert Choice.of(rising.options, "topic", 20).advice().endswith("within a standard error of it.")
+    assert Choice.of(rising.options, "topic", 20).advice().endswith("within a standard error of the difference.")
     falling = Choice.of([_option(10, 1.0), _option(20, 0.0)])
     assert falling.advised.n_components == 10
+    assert "and the fewest that were tried." in falling.advice()
     assert "fewer may do" in falling.advice()
     assert Choice.of([_option(10, 0.0)], "topic").advice() == (
         "Only 10 topics were tried: give several numbers to choose from."
     )
+
+
+def test_one_component_is_no_components():
+    assert Choice.of([_option(1, 1.0), _option(2, 0.0)], "cluster").advice().startswith("Take 1 cluster: the best")
+    assert Choice.of([_option(1, 1.0)], "cluster").advice().startswith("Only 1 cluster was tried")
+
+
+def test_too_few_rows_to_tell_are_called_that():
+    # 0.01 below the best, with an error of 0.2 / 7 = 0.029; 0.02 below it, with more than half as much.
+    options = [_option(1, 0.49, 0.2), _option(2, 0.5), replace(_option(6, 0.4), in_use=2.5)]
+    few, enough = Choice.of(options, "cluster", rows=49), Choice.of(options, "cluster", rows=50)
+    assert (few.cannot_tell, enough.cannot_tell) == (True, False)
+    assert enough.advice().startswith("Take 1 cluster: the fewest whose")
+    assert few.advice() == (
+        "49 held-out rows are too few to tell 1 and 2 clusters apart: 2 scored best, and 1 came 0.0100 below it, give "
+        "or take 0.0286; give more rows, or hold more out (--held-out). Of 6 clusters the fits used 2.5."
+    )
+    assert not Choice.of([_option(1, 0.48, 0.2), _option(2, 0.5)], "cluster", rows=9).cannot_tell
 
 
 def test_a_smaller_number_that_is_nicer_to_read_is_named():

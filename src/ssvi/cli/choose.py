@@ -21,6 +21,10 @@ from ssvi.cli.summary import notes_before
 from ssvi.files.atomic import write_atomically
 
 _DEFAULT = "10,20,50,100"
+_BEHIND = (
+    "behind: how far a score is below the best, give or take the standard error of that difference: this decides, "
+    "and is often much smaller than the error of either score."
+)
 
 
 @reads(how_to_count)
@@ -58,7 +62,8 @@ def choose(
 ) -> None:
     """Fit with several numbers of topics or components, and say which to take and why.
 
-    The score is that of documents which no fit has seen, in nats a word (or a row), and error its standard error.
+    The score is that of documents which no fit has seen, in nats a word (or a row), and error its standard error;
+    behind is how far it is below the best score, and give_or_take the standard error of that, which decides.
     Coherence says whether a topic's first words occur together (0: as by chance, 1: always), diversity whether topics
     share them (1: none does), stability how well fits of different seeds agree (1: wholly), in_use how many hold
     something.
@@ -105,11 +110,11 @@ def choose(
 
 def _tell(choice: Any, title: str, outputs: list[Path], folder: Path, *, quiet: bool, as_json: bool) -> None:
     """Write and print what was found."""
-    lines = [_line(option) for option in choice.options]
+    lines = [_line(option, choice.best) for option in choice.options]
     facts = {
         "options": [line | {"scores": list(option.scores)} for line, option in zip(lines, choice.options, strict=True)],
         "best": choice.best.n_components,
-        "advised": choice.advised.n_components,
+        "advised": None if choice.cannot_tell else choice.advised.n_components,
         "advice": choice.advice(),
         "folder": str(folder),
     }
@@ -118,16 +123,35 @@ def _tell(choice: Any, title: str, outputs: list[Path], folder: Path, *, quiet: 
     if as_json:
         inputs.print_json(facts)
     elif not quiet:
-        show(title, lines)
+        show(title, lines, _on_screen(lines, choice.noun))
+        if len(lines) > 1:
+            typer.echo(_BEHIND)
         typer.echo(choice.advice())
         typer.echo(f"The fits are in {folder}, as model files.")
 
 
-def _line(option: Any) -> dict[str, Any]:
+def _on_screen(lines: list[dict[str, Any]], noun: str) -> list[dict[str, Any]]:
+    """Return what fits a terminal: a difference and its error in one column, and no column that says nothing."""
+    shown = []
+    for line in lines:
+        behind = "best" if line["behind"] is None else f"{line['behind']:.3f} ± {line['give_or_take']:.3f}"
+        named = {f"{noun}s": line["components"], "score": line["score"], "behind": behind}
+        others = {name: line[name] for name in ("coherence", "diversity", "stability", "in_use")}
+        shown.append(named | others | {"time": f"{line['seconds']:.1f} s"})
+    empty = {name for name in shown[0] if all(line[name] is None for line in shown)}
+    if all(line["in_use"] == line["components"] for line in lines):
+        empty.add("in_use")
+    return [{name: value for name, value in line.items() if name not in empty} for line in shown]
+
+
+def _line(option: Any, best: Any) -> dict[str, Any]:
+    behind, give_or_take = (None, None) if option is best else option.below(best)
     return {
         "components": option.n_components,
         "score": option.score,
         "error": option.error,
+        "behind": behind,
+        "give_or_take": give_or_take,
         "coherence": option.coherence,
         "diversity": option.diversity,
         "stability": option.stability,

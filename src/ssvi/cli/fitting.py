@@ -52,7 +52,8 @@ def fit_documents(
     keep_seen(estimator, train)
     output = training.save(estimator, display)
     score = None if test is None else estimator.score(test)
-    facts = summarize(estimator, corpus, output, score, display.seconds, next_steps(output, reading))
+    following = next_steps(output, reading)
+    facts = summarize(estimator, corpus, output, score, display.seconds, following, stopped=display.stopped)
     training.tell(display, facts, lambda: in_lines(facts, estimator))
 
 
@@ -78,7 +79,7 @@ def fit_sequences(estimator: Any, reading: Reading, held_out: float, training: T
     sequences.keep_names(estimator, data, reading)
     output = training.save(estimator, display)
     score = None if test is None else estimator.score(test.values, test.lengths)
-    facts = sequences.summarize(estimator, train, output, score, display.seconds, reading)
+    facts = sequences.summarize(estimator, train, output, score, display.seconds, reading, stopped=display.stopped)
     training.tell(display, facts, lambda: sequences.in_lines(facts, estimator))
 
 

@@ -38,6 +38,14 @@ def notes_on_seen(share: float | None, rows: str) -> list[str]:
     ]
 
 
+def notes_on_updates(share: float | None, rows: str) -> list[str]:
+    """Return what a person should know before a model goes on with documents of which this share were in the fit."""
+    if not share or share <= _MANY:
+        return []
+    part = "all" if share == 1.0 else f"about {100 * share:.0f}%"
+    return [f"{part} of these {rows} were in the fit already: each counts once more, as a new one."]
+
+
 def notes_on_copies_set_aside(train: Any, test: Any, *, is_text: bool) -> list[str]:
     """Return a note if many of the documents that are set aside to score by have the same words as fitted ones."""
     if test is None or not is_text or isinstance(train, Source):

@@ -92,9 +92,16 @@ def keep_names(estimator: Any, data: SequenceData, reading: Reading) -> None:
 
 
 def summarize(
-    estimator: Any, data: SequenceData, output: Path, score: float | None, seconds: float, reading: Reading
+    estimator: Any,
+    data: SequenceData,
+    output: Path,
+    score: float | None,
+    seconds: float,
+    reading: Reading,
+    *,
+    stopped: bool = False,
 ) -> dict[str, Any]:
-    """Return all that is said of a fit, as plain values."""
+    """Return all that is said of a fit, as plain values; it may have been `stopped` before its end."""
     return {
         "output": str(output),
         "model": estimator.name,
@@ -108,7 +115,7 @@ def summarize(
         "held_out_score": score,
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
-        "trend": trend_of(estimator),
+        "trend": trend_of(estimator, stopped=stopped),
         "states": about_states(estimator, Shown.first(data.values, data.lengths, None, None).values),
         "next": _next_steps(output, reading),
     }
@@ -148,6 +155,6 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
         f"{facts['time_points']:,} time points x {facts['columns']:,} in {facts['sequences']:,} sequence{plural}"
         f"{missing}, {facts['steps']} steps, {facts['seconds']:.1f} s{scored}",
         *(f"  {line}" for line in states_in_lines(facts["states"])),
-        f"  score: {score_line(facts['trend'], 'time points')}",
+        f"  score: {score_line(facts['trend'], 'time points', estimator)}",
         f"  next: {'; '.join(facts['next'])}",
     ]

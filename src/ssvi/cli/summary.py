@@ -74,9 +74,16 @@ def count_empty(corpus: Corpus) -> int:
 
 
 def summarize(
-    estimator: Any, corpus: Corpus, output: Path, score: float | None, seconds: float, next_steps: Sequence[str]
+    estimator: Any,
+    corpus: Corpus,
+    output: Path,
+    score: float | None,
+    seconds: float,
+    next_steps: Sequence[str],
+    *,
+    stopped: bool = False,
 ) -> dict[str, Any]:
-    """Return all that is said of a fit, as plain values."""
+    """Return all that is said of a fit, as plain values; it may have been `stopped` before its end."""
     return {
         "output": str(output),
         "model": estimator.name,
@@ -89,7 +96,7 @@ def summarize(
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
         "read": _read(corpus) | ({"missing": count_missing(corpus)} if corpus.is_table else {}),
-        "trend": trend_of(estimator),
+        "trend": trend_of(estimator, stopped=stopped),
         "quality": quality(estimator, corpus),
         "notes": notes_before(estimator, corpus),
         "next": list(next_steps),
@@ -164,7 +171,7 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
     rest = {
         "read": _read_line(facts["read"], rows),
         "text": ", ".join(facts["read"]["cleaning"] or []),
-        "score": score_line(facts["trend"], rows) + _convergence(facts, estimator),
+        "score": score_line(facts["trend"], rows, estimator) + _convergence(facts, estimator),
         "that is": means[:1].lower() + means[1:],
         estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
         "next": "; ".join(facts["next"]),
@@ -191,22 +198,42 @@ def _read_line(read: dict[str, Any], rows: str) -> str:
     return f"{line}; {words['kept']:,} of {words['found']:,} words kept" + (f": {gone}" if gone else "")
 
 
-def score_line(moved: dict[str, Any] | None, rows: str = "documents") -> str:
+def score_line(moved: dict[str, Any] | None, rows: str = "documents", estimator: Any = None) -> str:
     """Return how held-out scores moved, in words."""
     if moved is None:
         return f"no {rows} were set aside to score by"
-    line = f"from {moved['first']:.4f} to {moved['last']:.4f}"
-    more, gain = 2 * moved["passes"], moved.get("gain_of_as_many_passes") or 0.0
-    best = moved.get("best", moved["last"])
-    return (
-        line
-        + {
-            "climbing": f", and still climbing: try --passes {more}, which may gain about {gain:.2g}, or --passes auto",
-            "settled": f", and settled: {_little(gain)}",
-            "falling": f", and falling since its best, {best:.4f}: --early-stopping keeps that",
-            "unknown": "; too few passes to tell whether it is still climbing",
-        }[moved["direction"]]
-    )
+    line, direction = f"from {moved['first']:.4f} to {moved['last']:.4f}", moved["direction"]
+    if moved.get("stopped_after") is not None:
+        return (
+            f"{line}; stopped after pass {moved['stopped_after']:,} of {moved['passes_asked']:,}, too early to tell "
+            "what more would gain: the same command begins anew, and with --checkpoint FOLDER one that was stopped "
+            "goes on by --resume"
+        )
+    if direction in ("falling", "fell"):
+        return line + _fall(moved, estimator)
+    if direction == "climbing":
+        return f"{line}, and still climbing{_more_passes(moved)}"
+    if direction == "settled":
+        return f"{line}, and settled: {_little(moved.get('gain_of_as_many_passes') or 0.0)}"
+    return f"{line}; too few passes to tell whether it is still climbing"
+
+
+def _more_passes(moved: dict[str, Any]) -> str:
+    """Say how many passes to try; where a fit has ended before those that it was given, more would change nothing."""
+    passes, asked = moved["passes"], moved.get("passes_asked", moved["passes"])
+    if passes < asked:
+        return f" when the fit ended by itself, after pass {passes:,} of {asked:,}"
+    return f": try --passes {2 * passes}, which may gain about {moved['gain_of_as_many_passes']:.2g}, or --passes auto"
+
+
+def _fall(moved: dict[str, Any], estimator: Any) -> str:
+    """Say where a score that has fallen was best, and what to do."""
+    how = "falling since" if moved["direction"] == "falling" else "below"
+    best = f", {how} its best, {moved['best']:.4f} after pass {moved['best_after']:,}"
+    if moved["kept_best"]:
+        return f"{best}, which --early-stopping has kept"
+    several = estimator.nouns[0].lower() if hasattr(estimator, "nouns") and estimator.n_components > 1 else ""
+    return f"{best}: --early-stopping keeps the best" + (f", and fewer {several} may score better" if several else "")
 
 
 def _little(gain: float) -> str:
@@ -216,7 +243,9 @@ def _little(gain: float) -> str:
 
 def _convergence(facts: dict[str, Any], estimator: Any) -> str:
     """Say whether the fit has converged, unless the score says what to do already."""
-    if facts["trend"] is not None and facts["trend"]["direction"] in ("climbing", "falling"):
+    if facts["trend"] is not None and facts["trend"].get("stopped_after") is not None:
+        return ""
+    if facts["trend"] is not None and facts["trend"]["direction"] in ("climbing", "falling", "fell"):
         return ""
     if facts["converged"]:
         return "; the fit has converged"

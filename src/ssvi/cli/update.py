@@ -13,8 +13,8 @@ from ssvi.batches.sources import Source
 from ssvi.cli import inputs
 from ssvi.cli.fitting import check_model
 from ssvi.cli.inputs import ModelFile
-from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
-from ssvi.cli.seen import keep_seen
+from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads, say_notes
+from ssvi.cli.seen import keep_seen, notes_on_updates, share_of_fit
 from ssvi.cli.use import as_data, read_over
 from ssvi.files.models import vocabulary_of
 from ssvi.report.components import component_counts, count_in_words
@@ -47,8 +47,8 @@ def update(
 ) -> None:
     """Continue a fit with more documents; each counts as a new one.
 
-    The documents are scored first, by the model as it was: where that falls, the data has changed. Limits on words are
-    for those that are new.
+    The documents are scored first, by the model as it was: where that falls, the data has changed. The held-out score
+    of the first fit is forgotten. Limits on words are for those that are new.
 
     Example: ssvi update topics.ssvi june.jsonl --output topics.ssvi --memory 100000 --grow-vocabulary
     """
@@ -64,6 +64,9 @@ def update(
     reading = dataclasses.replace(reading.at(source), vocabulary=vocabulary)
     X, names = _documents(estimator, reading, limits, quiet=quiet or as_json)
     rows = len(X) if isinstance(X, Source) else X.shape[0]
+    seen = share_of_fit(estimator, X if names is None else _in_columns(estimator, X, names))
+    notes = notes_on_updates(seen, "documents" if getattr(estimator, "columns_are_words", False) else "rows")
+    say_notes(notes, quiet=quiet or as_json)
     before, columns = _score(estimator, X, names), estimator.n_features_in_
     estimator.partial_fit(X) if names is None else estimator.partial_fit(X, vocabulary=names)
     if hasattr(estimator, "seen_documents_"):  # files of before have none, and it would be of these documents only
@@ -72,7 +75,8 @@ def update(
     facts = {
         "output": str(output), "model": estimator.name, **component_counts(estimator), "documents": rows,
         "columns": estimator.n_features_in_, "new_columns": estimator.n_features_in_ - columns,
-        "steps": estimator.n_batch_iter_, "score_before": before,
+        "steps": estimator.n_batch_iter_, "score_before": before, "share_in_fit": seen,
+        "notes": notes,
     }  # fmt: skip
     if as_json:
         inputs.print_json(facts)

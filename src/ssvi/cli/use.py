@@ -78,7 +78,7 @@ def score(
     """Print the score of documents under a model: higher is better.
 
     For topics it is the mean log probability of a word of one half of a document given its other half, for mixtures
-    that of a row, for factorisations a lower bound of that of an entry.
+    that of a row, for factorisations a lower bound of that of an entry. On a terminal a sentence says what that means.
 
     Example: ssvi score topics.ssvi held_out.jsonl
     """
@@ -94,11 +94,22 @@ def score(
         rows = "documents" if getattr(estimator, "columns_are_words", False) else "rows"
         notes = notes_on_seen(seen, rows)
         say_notes(notes, quiet=as_json)
-        count = {"documents": len(corpus.documents), "share_in_fit": seen, "notes": notes}
+        meaning = _meaning(estimator, value, were_seen=bool(notes))
+        count = {"documents": len(corpus.documents), "share_in_fit": seen, "meaning": meaning, "notes": notes}
     if as_json:
         inputs.print_json({"score": value, **count})
     else:
         typer.echo(f"{value:.6f}")
+        if count.get("meaning") and sys.stdout.isatty():  # for other programs there is the number alone
+            typer.echo(count["meaning"])
+
+
+def _meaning(estimator: Any, score: float, *, were_seen: bool) -> str | None:
+    """Return what a score of words means, in a sentence; None for other models."""
+    if not getattr(estimator, "columns_are_words", False):
+        return None
+    sentence: str = estimator.explain_score(score)
+    return sentence.replace(" that the fit did not see", "") if were_seen else sentence
 
 
 def _write_states(estimator: Any, reading: Reading, output: Path, *, quiet: bool) -> None:

@@ -62,7 +62,7 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         (
             "scores_",
             "list of (seconds, score)",
-            "The scores of validation rows as the fit went on, if there were any.",
+            "The scores of validation rows as `fit` went on, if there were any; `partial_fit` forgets them.",
         ),
         ("n_iter_, n_batch_iter_", "int", "Passes over the data begun, and steps taken."),
         (
@@ -326,7 +326,8 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
             self._start(data, self._first_of_stream(data) if start is None else start)
         check_same(self._wanted(), self._fixed)
         self.history_ = list(self.history_)
-        self.convergence_, self.converged_ = float("nan"), False  # those of an earlier fit say nothing of what follows
+        # Those of an earlier fit say nothing of what follows.
+        self.scores_, self.convergence_, self.converged_ = [], float("nan"), False
         cuts = equal_cuts(len(data), self._streamed_size())
         batches: Iterable[Batch] = (data.slice(start, stop) for start, stop in pairwise(cuts))
         # After a fit `documents_seen` counts each document once a pass: it no longer tells how many there are.

@@ -10,6 +10,8 @@ import numpy as np
 from ssvi.evaluation.held_out import HeldOut
 
 _CLEARLY = 1.1  # times the coherence and stability of another number make one nicer to read
+_FEW_ROWS = 50  # held out: differences between fewer say little
+_FAR_WITHIN = 0.5  # of the standard error of a difference: below it, nothing was found
 
 
 @dataclass(frozen=True)
@@ -86,21 +88,24 @@ class Option:
 class Choice:
     """Numbers of components that were tried, in their order, and which of them to take.
 
-    `most` is the largest number worth trying, if there is one.
+    `most` is the largest number worth trying, if there is one; `rows` how many were scored, if that is known.
     """
 
     options: tuple[Option, ...]
     noun: str = "component"
     most: int | None = None
+    rows: int | None = None
 
     @classmethod
-    def of(cls, options: Sequence[Option], noun: str = "component", most: int | None = None) -> Choice:
+    def of(
+        cls, options: Sequence[Option], noun: str = "component", most: int | None = None, rows: int | None = None
+    ) -> Choice:
         """Put options in their order."""
         if not options:
             raise ValueError("there is nothing to choose from: try one number of components or more.")
         if not all(np.isfinite(option.score) for option in options):
             raise ValueError("the held-out documents have nothing to score by: hold more of them out.")
-        return cls(tuple(sorted(options, key=lambda option: option.n_components)), noun, most)
+        return cls(tuple(sorted(options, key=lambda option: option.n_components)), noun, most, rows)
 
     @property
     def best(self) -> Option:
@@ -110,21 +115,33 @@ class Choice:
     @property
     def advised(self) -> Option:
         """The smallest option whose score is within one standard error of the best."""
-        for option in self.options:
-            gap, error = option.below(self.best)
-            if option is self.best or gap <= error:
-                return option
-        return self.best
+        best = self.best
+        return next(option for option in self.options if option is best or _is_within(option, best))
+
+    @property
+    def cannot_tell(self) -> bool:
+        """Whether so few rows were scored that `advised` only stands for not knowing."""
+        gap, error = self.advised.below(self.best)
+        few = self.rows is not None and self.rows < _FEW_ROWS
+        return few and self.advised is not self.best and gap < _FAR_WITHIN * error
 
     def advice(self) -> str:
         """Return which number to take, and why, in a sentence or two."""
         best, advised = self.best, self.advised
         if len(self.options) == 1:
-            return f"Only {best.n_components:,} {self.noun}s were tried: give several numbers to choose from."
+            were = "was" if best.n_components == 1 else "were"
+            return f"Only {self._count(best)} {were} tried: give several numbers to choose from."
+        if self.cannot_tell:
+            return self._too_few() + self._unsettled()
         to_read = self._for_reading()
-        take = f"{'To predict, take' if to_read else 'Take'} {advised.n_components:,} {self.noun}s: "
-        if advised is best:
-            what = f"the best held-out score ({best.score:.4f}), and no fewer come within a standard error of it."
+        take = f"{'To predict, take' if to_read else 'Take'} {self._count(advised)}: "
+        if advised is self.options[0] and advised is best:
+            what = f"the best held-out score ({best.score:.4f}), and the fewest that were tried."
+        elif advised is best:
+            what = (
+                f"the best held-out score ({best.score:.4f}), and no fewer come within a standard error of the "
+                "difference."
+            )
         else:
             gap, error = advised.below(best)
             what = (
@@ -132,6 +149,23 @@ class Choice:
                 f"{best.n_components:,} ({gap:.4f} below it, give or take {error:.4f})."
             )
         return take + what + self._beyond() + to_read + self._unsettled()
+
+    def _count(self, option: Option) -> str:
+        """Return a number of components in words."""
+        return f"{option.n_components:,} {self.noun}{'' if option.n_components == 1 else 's'}"
+
+    def _too_few(self) -> str:
+        """Return what is to be said where too few rows were scored to prefer any number."""
+        best, most = self.best, self.options[-1]
+        gap, error = self.advised.below(best)
+        alike = [option for option in self.options if option is best or _is_within(option, best)]
+        rows = "documents" if self.noun == "topic" else "rows"
+        used = f" Of {self._count(most)} the fits used {most.in_use:.3g}." if most.in_use < most.n_components else ""
+        return (
+            f"{self.rows:,} held-out {rows} are too few to tell {_listed(alike)} {self.noun}s apart: "
+            f"{best.n_components:,} scored best, and {self.advised.n_components:,} came {gap:.4f} below it, give or "
+            f"take {error:.4f}; give more {rows}, or hold more out (--held-out).{used}"
+        )
 
     def _unsettled(self) -> str:
         """Return how many fits have ended too soon to be judged."""
@@ -169,3 +203,15 @@ class Choice:
         if self.advised is self.options[0] and self.options[0].n_components > 2:
             return " That is the least that was tried, so that fewer may do: try some."
         return ""
+
+
+def _is_within(option: Option, best: Option) -> bool:
+    """Tell whether a score is within one standard error of the best."""
+    gap, error = option.below(best)
+    return gap <= error
+
+
+def _listed(options: Sequence[Option]) -> str:
+    """Return numbers of components in words."""
+    *first, last = [f"{option.n_components:,}" for option in options]
+    return f"{', '.join(first)} and {last}"

@@ -45,12 +45,13 @@ def plot_choice(choice: Choice, *, axes: Any = None) -> Axes:
         panel.plot(numbers, values, color=COLOURS[0], marker="o", markersize=4, linewidth=1.8)
         panel.set_title(_MEASURES[name], fontsize="small")
     for panel in grid.axes:
-        panel.axvline(choice.advised.n_components, color=COLOURS[1], linestyle=":", linewidth=1.5)
+        if not choice.cannot_tell:
+            panel.axvline(choice.advised.n_components, color=COLOURS[1], linestyle=":", linewidth=1.5)
         if numbers[-1] >= 4 * numbers[0]:
             panel.set_xscale("log")
         panel.set_xticks(numbers, [f"{number:g}" for number in numbers])
         panel.set_xticks([], minor=True)
         plain(panel)
         panel.tick_params(axis="y", labelcolor=SOFT)
-    grid.label(f"{choice.noun}s (dotted: the number advised)", "")
+    grid.label(f"{choice.noun}s{'' if choice.cannot_tell else ' (dotted: the number advised)'}", "")
     return grid.axes
