@@ -13,6 +13,7 @@ from ssvi.cli import inputs
 from ssvi.cli.display import print_table, text_cell
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.listing import print_tabs
+from ssvi.cli.reading import say_notes
 from ssvi.files.atomic import write_atomically
 from ssvi.files.look import Look, keep_labels
 from ssvi.labels import MARKS, RELEVANCE, beside
@@ -48,6 +49,8 @@ def topics(
     if vocabulary is not None:
         look = look.with_words(inputs.words_from(vocabulary, overview.columns))
     lines = overview.described(look.words, look.given, words)
+    nameless = f"{model} has no words, and these are numbers of columns: --vocabulary FILE, a word a line, names them."
+    say_notes([] if look.words else [nameless], quiet=as_json)
     if output is not None:
         write_atomically(output, lambda file: _write_csv(file, lines))
         typer.echo(f"{output}: {len(lines):,} {overview.nouns[0].lower()}")

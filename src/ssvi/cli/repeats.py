@@ -43,8 +43,8 @@ def notes_on_repeats(corpus: Any) -> list[str]:
         first, others = read["repeated"][0], len(read["repeated"]) - 1
         more = f", and {others} other line{'s' if others > 1 else ''} in a tenth or more" if others else ""
         notes.append(
-            f"{_quoted(first['text'])} stands in {_about(first['share'])} of the documents{more}: such lines make topics "
-            "of their own, and --drop-repeated takes them out."
+            f"{_quoted(first['text'])} stands in {_about(first['share'])} of the documents{more}: such lines make "
+            "topics of their own, and --drop-repeated takes them out."
         )
     return notes
 
