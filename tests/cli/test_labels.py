@@ -108,7 +108,7 @@ def test_a_terminal_says_what_marks_mean(capsys):
     _show("m.ssvi: lda", "topic", [line | {"marks": ["junk", "copy of #1"]}, line | {"marks": []}], None)
     said = capsys.readouterr().out
     assert "topic" in said.splitlines()[2]
-    assert said.endswith("marks: junk: close to everything\n")
+    assert said.endswith("marks: junk: a mix of all the others\n")
     _show("m.ssvi: lda", "topic", [line | {"marks": []}], None)
     said = capsys.readouterr().out
     assert "marks" not in said

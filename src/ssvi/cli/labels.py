@@ -35,8 +35,8 @@ def topics(
 ) -> None:
     """Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and marks.
 
-    Marks are `junk` (close to everything: like all others together), `dust` (next to nothing: hardly any share),
-    `common` (in everything: a large share of all) and `copy of #n`.
+    Marks are `junk` (a mix of all the others), `dust` (hardly any of the data), `common` (what most documents have) and
+    `copy of #n` (nearly the same as topic n, which is larger).
 
     Example: ssvi topics topics.ssvi --words 12
     """

@@ -23,7 +23,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _MOST_DRAWN = 8  # topics in a picture
 _WIDEST = 40  # signs of a course, where there is room
 _NARROWEST = 12
-_BESIDE = 72  # columns of a terminal that the rest of the table takes
+_BESIDE = 78  # columns of a terminal that the rest of the table takes
 
 
 def trends_of(all_shares: Iterable[tuple[int, Array]], info: Any, by: str, where: str) -> lookup.Trends:
