@@ -118,7 +118,7 @@ FIT = ["fit", "lda", "--topics", "2", "--jobs", "1", "--output", "NEW"]
         (["fit", "hmm", "mixed", "-o", "NEW"], ["mixed is a folder, and models of sequences read one file: .npz or .npy"]),
         ([*FIT, "no*.csv"], ["no file is called like", "check the pattern"]),
         ([*FIT, "link.txt"], ["link.txt is a link that leads nowhere: mend it"]),
-        ([*FIT, "header.csv"], ["header.csv has no rows, and so no documents: give a table with rows below its header"]),
+        ([*FIT, "header.csv"], ["header.csv has no rows, and so no documents: give a file that has some"]),
         ([*FIT, "numbers.csv"], ["numbers.csv holds numbers, and words", "gaussian_mixture` is for tables of numbers", "is given as --column (of 'x', 'y')"]),
         (["transform", "model.ssvi", "good.txt"], ["--output (-o) is missing. -o weights.csv writes a table, and -o - prints it."]),
         ([*FIT, "empty.txt"], ["empty.txt is empty: give a file with documents"]),
