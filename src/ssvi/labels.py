@@ -24,7 +24,7 @@ DUST = 0.05
 """Below this part of an even share a component has next to nothing."""
 COMMON = (3.0, 0.2)
 """So many even shares, and such a part of all the data, have a topic of what documents have in common."""
-MARKS = {"junk": "close to everything", "dust": "next to nothing", "common": "in everything"}
+MARKS = {"junk": "a mix of all the others", "dust": "hardly any of the data", "common": "what most documents have"}
 """What marks mean, in the words of the report."""
 
 _WORDS = 3  # of a label

@@ -12,7 +12,8 @@ from tests.cli.helpers import WORDS, run
 import ssvi
 from ssvi.cli.listing import show_blocks
 from ssvi.cli.naming import document_named
-from ssvi.cli.trends import course
+from ssvi.cli.trends import _notes, _trend_line, course
+from ssvi.lookup import Trends
 
 THEMES = np.arange(90) % 3
 
@@ -145,8 +146,8 @@ def test_topics_over_time_and_by_group(files, tmp_path):
     run("documents", *files[:2], "--by", "date", "-o", table)
     with table.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert rows[0].keys() == {"month", "documents", "component_0", "component_1", "component_2"}
-    assert (rows[1]["month"], rows[1]["documents"], rows[1]["component_0"]) == ("1990-06", "0", "")
+    assert rows[0].keys() == {"month", "documents", "topic_0", "topic_1", "topic_2"}
+    assert (rows[1]["month"], rows[1]["documents"], rows[1]["topic_0"]) == ("1990-06", "0", "")
     for by_what in ("date", "group"):
         picture = tmp_path / f"{by_what}.png"
         assert run("documents", *files[:2], "--by", by_what, "-o", picture).exit_code == 0
@@ -179,8 +180,27 @@ def test_periods_with_too_few_documents_are_named(files, tmp_path):
         line["date"] = "2001" if line["date"] else "1999"
     table = tmp_path / "b.jsonl"
     table.write_text("\n".join(map(json.dumps, lines)))
-    said = run("documents", files[0], table, "--by", "year").stderr
-    assert "passed over, as too few to tell: 1 year with fewer than 89 documents (-o FILE.csv has them)." in said
+    piped = run("documents", files[0], table, "--by", "year")
+    assert "passed over" not in piped.stderr
+    assert [line.split("\t")[0] for line in piped.stdout.splitlines()] == ["year", "1999", "2000", "2001"]
+    picture = run("documents", files[0], table, "--by", "year", "-o", tmp_path / "b.svg").stderr
+    assert "passed over, as too few to tell: 1 year with fewer than 89 documents (-o FILE.csv has them)." in picture
+
+
+def test_a_terminal_says_that_its_shares_of_few_documents_are_not_those_of_tables():
+    few = Trends("year", ("1990", "1991"), np.array([20, 60]), np.array([[0.5], [0.1]]), np.array([0.2]), 0)
+    assert any("1990" not in note and "nearer to those of all documents" in note for note in _notes(few, steady=True))
+    assert not any("nearer" in note for note in _notes(few, steady=False))
+    many = Trends("year", ("1990", "1991"), np.array([60, 60]), np.array([[0.5], [0.1]]), np.array([0.3]), 0)
+    assert not any("nearer" in note for note in _notes(many, steady=True))
+    assert _trend_line(few, 0, "oil").keys() == {
+        "label",
+        "share",
+        "most in",
+        "documents",
+        "share there",
+        "1990 to 1991",
+    }
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_a_terminal_says_what_marks_mean(capsys):
     _show("m.ssvi: lda", "topic", [line | {"marks": ["junk", "copy of #1"]}, line | {"marks": []}], None)
     said = capsys.readouterr().out
     assert "topic" in said.splitlines()[2]
-    assert said.endswith("marks: junk: close to everything\n")
+    assert said.endswith("marks: junk: a mix of all the others\n")
     _show("m.ssvi: lda", "topic", [line | {"marks": []}], None)
     said = capsys.readouterr().out
     assert "marks" not in said
@@ -132,3 +132,13 @@ def test_a_terminal_shows_no_word_twice(capsys):
 def test_marks_are_called_the_same_in_the_report():
     script = asset("scripts/topic.js")
     assert all(f'{mark}: "{mark}: {meaning}"' in script for mark, meaning in MARKS.items())
+
+
+def test_topics_of_a_model_without_words_say_how_to_name_the_columns(model, tmp_path):
+    nameless = tmp_path / "nameless.ssvi"
+    ssvi.LatentDirichletAllocation(2, max_iter=1, n_jobs=1).fit(np.eye(4, dtype=int)).save(nameless)
+    said = run("topics", nameless).stderr
+    assert "nameless.ssvi has no words, and these are numbers of columns: --vocabulary FILE" in said
+    (tmp_path / "words.txt").write_text("a\nb\nc\nd\n")
+    assert run("topics", nameless, "--vocabulary", tmp_path / "words.txt").stderr == ""
+    assert run("topics", model).stderr == ""

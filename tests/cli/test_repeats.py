@@ -14,7 +14,7 @@ def site(tmp_path):
     for n in range(60):
         words = themes[n % 2]
         body = " ".join(words[(n * k + k) % 4] for k in range(1, 12))
-        pages.append(f"{body} page{n}.\nCopyright 2024 Example Media.\n")
+        pages.append(f"page{n} {body} page{n}.\nCopyright 2024 Example Media.\n")
     folder = tmp_path / "site"
     folder.mkdir()
     for number, page in enumerate(pages + pages[:10]):
@@ -31,7 +31,10 @@ def test_copies_and_repeated_lines_are_told_of(site, tmp_path):
     result = fit(site, tmp_path)
     assert "read: 70 documents, 10 of them exact copies of others, 1 line or sentence in a tenth" in result.stdout
     assert "10 of 70 documents are exact copies of others" in result.stderr
-    assert '"Copyright 2024 Example Media." stands in 100% of the documents: such lines make topics' in result.stderr
+    assert (
+        '"Copyright 2024 Example Media." stands in all or nearly all of the documents: such lines make topics'
+        in result.stderr
+    )
     read = json.loads(fit(site, tmp_path, "--json").stdout)["read"]
     assert (read["copies"], read["copies_left_out"]) == (10, False)
     assert read["repeated"] == [{"text": "Copyright 2024 Example Media.", "share": 1.0}]
@@ -70,3 +73,14 @@ def test_a_copy_or_two_of_many_are_in_the_summary_alone():
     assert repeats_in_words(repeats_in_facts(corpus(1, left_out=True))) == ", 1 exact copy left out"
     assert repeats_in_words(repeats_in_facts(corpus(2, left_out=True))) == ", 2 exact copies left out"
     assert repeats_in_words(repeats_in_facts(corpus(0))) == ""
+
+
+def test_the_share_of_a_line_is_said_to_be_of_a_sample():
+    from types import SimpleNamespace
+
+    from ssvi.cli.repeats import notes_on_repeats
+    from ssvi.data.readers.base import Repeats
+
+    found = Repeats(0, False, (("All rights are reserved.", 0.346),))
+    (note,) = notes_on_repeats(SimpleNamespace(repeats=found, text=None, documents=range(300)))
+    assert note.startswith('"All rights are reserved." stands in about 35% of the documents: such lines')

@@ -1,6 +1,7 @@
 """What `ssvi fit` says when it is done."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,7 +36,9 @@ def test_cleaning_in_words():
         "1 phrases made one", "runs of up to 2 words",
     ]  # fmt: skip
     assert "0 phrases made one" in cleaning(TextOptions(phrases=PhraseRule()))
-    assert "pieces of words and numbers left out (don, ll, 000)" in cleaning(TextOptions(pieces=False))
+    assert "pieces of words and of numbers (don, ll, 000) left out" in cleaning(TextOptions(pieces=False))
+    without_numbers = cleaning(TextOptions(pieces=False, numbers=False))
+    assert without_numbers[-2:] == ["numbers left out", "pieces of words (don, ll) left out"]
 
 
 def test_many_numbers_among_words_are_noted(tmp_path):
@@ -73,8 +76,7 @@ def test_a_fit_ends_with_a_summary(texts, tmp_path):
         "24 of 25 words kept: 1 in too few documents (--min-df)"
     )
     assert text == (
-        "  text: lower case, English stop words left out, numbers left out, pieces of words and numbers left out "
-        "(don, ll, 000)"
+        "  text: lower case, English stop words left out, numbers left out, pieces of words (don, ll) left out"
     )
     assert score.startswith("  score: from -")
     assert means.startswith(
@@ -176,6 +178,27 @@ def test_copies_are_told_of(texts, tmp_path):
     result = run("fit", "lda", texts, "--topics", 12, "-o", tmp_path / "m.ssvi", "--jobs", 1, "--passes", 2, "--json")
     marks = json.loads(result.stdout)["quality"]["marks"]
     assert any("copy of #" in mark for own in marks.values() for mark in own)
+
+
+def quality_line(loose=(), marks=None, **options):
+    topics = SimpleNamespace(nouns=("Topics", "topic"), components_in_use=lambda: 15)
+    found = {"coherence": 0.01, "loose": list(loose), "diversity": None, "marks": marks or {}}
+    return summary._quality_line(found, topics, **options)
+
+
+def test_topics_are_named_in_words_that_cannot_be_taken_for_a_count():
+    assert "), topics 11, 12, 7, 1, 8 and 10 others join words" in quality_line([11, 12, 7, 1, 8, *range(20, 30)])
+    assert "), topics 11 and 12 join words" in quality_line([11, 12])
+    assert "), topics 1, 2, 3, 4, 5 and 6 join words" in quality_line(range(1, 7))
+    marked = quality_line(marks={28: ["copy of #25"], 3: ["dust", "copy of #1"]})
+    assert marked.endswith("; topic 28 is a copy of topic 25, topic 3 is dust and a copy of topic 1")
+
+
+def test_a_common_topic_of_repeated_lines_is_no_matter_of_stop_words():
+    assert "--stop-words" in quality_line(marks={2: ["common"]})
+    said = quality_line(marks={2: ["common"]}, repeats=True)
+    assert "--drop-repeated" in said
+    assert "--stop-words" not in said
 
 
 def test_counts_without_words_have_a_summary_too(counts, tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import re
 
 import pytest
 from tests.browser import DESKTOP, PHONE
@@ -48,7 +49,9 @@ def test_everything_is_there(open_page, topics):
         "About",
     ]
     assert page.locator("#meaning").inner_text().startswith("Higher is better")
-    assert "of the structure" in page.locator("#map-note").inner_text()
+    note = page.locator("#map-note").inner_text()
+    assert "of what sets the topics apart" in note
+    assert re.search(r"Of the 5 topics most like a given one, \d+% are also the nearest to it here\.", note)
 
 
 def test_clicks_and_keys_choose_a_topic(open_page, topics):

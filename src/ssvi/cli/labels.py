@@ -13,6 +13,7 @@ from ssvi.cli import inputs
 from ssvi.cli.display import print_table, text_cell
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.listing import print_tabs
+from ssvi.cli.reading import say_notes
 from ssvi.files.atomic import write_atomically
 from ssvi.files.look import Look, keep_labels
 from ssvi.labels import MARKS, RELEVANCE, beside
@@ -34,8 +35,8 @@ def topics(
 ) -> None:
     """Print the topics of a model, or the components it uses, the largest first: labels, distinctive words, and marks.
 
-    Marks are `junk` (close to everything: like all others together), `dust` (next to nothing: hardly any share),
-    `common` (in everything: a large share of all) and `copy of #n`.
+    Marks are `junk` (a mix of all the others), `dust` (hardly any of the data), `common` (what most documents have) and
+    `copy of #n` (nearly the same as topic n, which is larger).
 
     Example: ssvi topics topics.ssvi --words 12
     """
@@ -48,6 +49,8 @@ def topics(
     if vocabulary is not None:
         look = look.with_words(inputs.words_from(vocabulary, overview.columns))
     lines = overview.described(look.words, look.given, words)
+    nameless = f"{model} has no words, and these are numbers of columns: --vocabulary FILE, a word a line, names them."
+    say_notes([] if look.words else [nameless], quiet=as_json)
     if output is not None:
         write_atomically(output, lambda file: _write_csv(file, lines))
         typer.echo(f"{output}: {len(lines):,} {overview.nouns[0].lower()}")

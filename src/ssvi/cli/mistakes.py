@@ -55,6 +55,8 @@ def of_options(error: Any) -> str:
     end = "" if sentence.endswith((".", "?")) else "."
     option = _CORPUS_COMES_AS.get(command) if "extra argument" in said else None
     hint = f" Documents are given as {option} FILE." if option else ""
+    if command == "ssvi transform" and sentence.startswith("--output (-o) is missing"):
+        hint = " -o weights.csv writes a table, and -o - prints it."
     return f"{sentence}{end}{hint} See {command} --help."
 
 

@@ -25,6 +25,11 @@ def repeats_in_facts(corpus: Any) -> dict[str, Any]:
     }
 
 
+def has_repeated(read: dict[str, Any]) -> bool:
+    """Tell whether lines that stand in many documents are still there."""
+    return bool(read.get("repeated")) and not read["repeated_left_out"]
+
+
 def notes_on_repeats(corpus: Any) -> list[str]:
     """Return a sentence about copies and one about lines that stand in many documents, if they are still there."""
     read, n = repeats_in_facts(corpus), len(corpus.documents)
@@ -34,12 +39,12 @@ def notes_on_repeats(corpus: Any) -> list[str]:
             f"{read['copies']:,} of {n:,} documents are exact copies of others, and what they are about counts too "
             "much: --drop-copies leaves them out."
         )
-    if read.get("repeated") and not read["repeated_left_out"]:
+    if has_repeated(read):
         first, others = read["repeated"][0], len(read["repeated"]) - 1
         more = f", and {others} other line{'s' if others > 1 else ''} in a tenth or more" if others else ""
         notes.append(
-            f"{_quoted(first['text'])} stands in {first['share']:.0%} of the documents{more}: such lines make topics "
-            "of their own, and --drop-repeated takes them out."
+            f"{_quoted(first['text'])} stands in {_about(first['share'])} of the documents{more}: such lines make "
+            "topics of their own, and --drop-repeated takes them out."
         )
     return notes
 
@@ -58,6 +63,11 @@ def repeats_in_words(read: dict[str, Any]) -> str:
         where = "taken out that many have" if read["repeated_left_out"] else "in a tenth of them or more"
         said += f", {lines} {where}"
     return said
+
+
+def _about(share: float) -> str:
+    """Say a share that was found in a sample of the documents."""
+    return f"about {share:.0%}" if share < 1.0 else "all or nearly all"
 
 
 def _quoted(line: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ssvi.batches.sources import Source
 from ssvi.cli.numbers import count_missing, notes_on_numbers
-from ssvi.cli.repeats import notes_on_repeats, repeats_in_facts, repeats_in_words
+from ssvi.cli.repeats import has_repeated, notes_on_repeats, repeats_in_facts, repeats_in_words
 from ssvi.evaluation.coherence import document_npmi, top_words, topic_diversity
 from ssvi.evaluation.trend import trend_of
 from ssvi.files.models import vocabulary_of
@@ -132,7 +132,8 @@ def cleaning(text: TextOptions) -> list[str]:
         f"{stop_words} stop words left out": bool(stop_words),
         f"{len(text.more_stop_words):,} more words left out": bool(text.more_stop_words),
         "numbers left out": not text.numbers,
-        "pieces of words and numbers left out (don, ll, 000)": not text.pieces,
+        "pieces of words and of numbers (don, ll, 000) left out": not text.pieces and text.numbers,
+        "pieces of words (don, ll) left out": not text.pieces and not text.numbers,
         f"{found:,} phrases made one": text.phrases is not None,
         f"runs of up to {text.ngram_range[1]} words": text.ngram_range[1] > 1,
     }
@@ -173,7 +174,9 @@ def in_lines(facts: dict[str, Any], estimator: Any) -> list[str]:
         "text": ", ".join(facts["read"]["cleaning"] or []),
         "score": score_line(facts["trend"], rows, estimator) + _convergence(facts, estimator),
         "that is": means[:1].lower() + means[1:],
-        estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(facts["quality"], estimator),
+        estimator.nouns[0].lower() if facts["quality"] else "": _quality_line(
+            facts["quality"], estimator, repeats=has_repeated(facts["read"])
+        ),
         "next": "; ".join(facts["next"]),
     }
     return [first, *(f"  {name}: {line}" for name, line in rest.items() if line)]
@@ -255,18 +258,25 @@ def _convergence(facts: dict[str, Any], estimator: Any) -> str:
     return f"; the {several} still move from pass to pass: --passes auto goes on until they do not"
 
 
-def _quality_line(found: dict[str, Any] | None, estimator: Any) -> str:
+def _quality_line(found: dict[str, Any] | None, estimator: Any, *, repeats: bool = False) -> str:
     if found is None:
         return ""
     parts = [] if found["coherence"] is None else [_coherence_line(found, estimator)]
     if found["diversity"] is not None:
         parts.append(f"diversity {found['diversity']:.2f} (1: no top word is in two topics)")
     noun = estimator.nouns[1]
-    marked = [f"{noun} {number} is {' and '.join(own)}" for number, own in found["marks"].items()]
+    marked = [
+        f"{noun} {number} is {' and '.join(mark.replace('copy of #', f'a copy of {noun} ') for mark in own)}"
+        for number, own in found["marks"].items()
+    ]
     if marked:
         parts.append(", ".join(_first_few(marked, "more like these")))
     if any("common" in own for own in found["marks"].values()):
-        parts.append("words that nearly all documents have make a common one: --stop-words english,FILE drops them")
+        parts.append(
+            "the lines that many documents repeat may make a common one: --drop-repeated takes them out"
+            if repeats
+            else "words that nearly all documents have make a common one: --stop-words english,FILE drops them"
+        )
     return "; ".join(parts)
 
 
@@ -277,14 +287,16 @@ def _coherence_line(found: dict[str, Any], estimator: Any) -> str:
     line = f"{together} (coherence {found['coherence']:.2f} in the mean; 0: words as by chance, 1: always together)"
     if not loose:
         return line
-    named = ", ".join(_first_few([str(number) for number in loose], "more"))
+    *firsts, last = _first_few([str(number) for number in loose], "others")
+    named = f"{', '.join(firsts)} and {last}" if firsts else last
     joins = f"{noun} {named} joins" if len(loose) == 1 else f"{noun}s {named} join"
     return f"{line}, {joins} words that do not: fewer {noun}s or more documents make clearer ones"
 
 
 def _first_few(names: list[str], others: str) -> list[str]:
     """Return as many names as go into a line, and how many others there are."""
-    return names if len(names) <= _MOST_NAMED else [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} {others}"]
+    few = len(names) <= _MOST_NAMED + 1  # as "1 others" would take no less room than its name
+    return names if few else [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} {others}"]
 
 
 def next_steps(output: Path, reading: Reading) -> list[str]:

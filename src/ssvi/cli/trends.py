@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _MOST_DRAWN = 8  # topics in a picture
 _WIDEST = 40  # signs of a course, where there is room
 _NARROWEST = 12
-_BESIDE = 72  # columns of a terminal that the rest of the table takes
+_BESIDE = 78  # columns of a terminal that the rest of the table takes
 
 
 def trends_of(all_shares: Iterable[tuple[int, Array]], info: Any, by: str, where: str) -> lookup.Trends:
@@ -46,11 +47,11 @@ def tell_trends(
     """Write, draw or print topics over time or by group."""
     lines = [
         {found.kind: name, "documents": int(found.counts[at]),
-         **{f"component_{k}": _value(found, at, k) for k in topics}}
+         **{f"{noun}_{k}": _value(found, at, k) for k in topics}}
         for at, name in enumerate(found.names)
     ]  # fmt: skip
-    drawn = topics
-    if output is not None and output.suffix.lower() in PICTURES:
+    drawn, is_picture = topics, output is not None and output.suffix.lower() in PICTURES
+    if output is not None and is_picture:
         drawn = topics[:_MOST_DRAWN]
         from matplotlib.figure import Figure
 
@@ -61,7 +62,7 @@ def tell_trends(
         write_picture(output, figure)
     elif output is not None:
         write_csv(output, lines)
-    say_notes(_notes(found), quiet=quiet or as_json)
+    say_notes(_notes(found, steady=is_picture or (output is None and sys.stdout.isatty())), quiet=quiet or as_json)
     if as_json:
         inputs.print_json(_as_values(found, labels, topics))
     elif output is not None and not quiet:
@@ -70,8 +71,11 @@ def tell_trends(
         show(title, lines, [{noun: k, **_trend_line(found, k, labels[k])} for k in topics])
 
 
-def _notes(found: lookup.Trends) -> list[str]:
-    """Return what a person should know of the periods or groups: what they are, and what is left out."""
+def _notes(found: lookup.Trends, *, steady: bool) -> list[str]:
+    """Return what a person should know of the periods or groups: what they are, and what is left out.
+
+    Where shares are shown steady, as on terminals and in pictures, they are not those of tables.
+    """
     what, noun = ("group", "group") if found.kind == "group" else ("date", found.kind)
     there, enough = int((found.counts > 0).sum()), has_enough(found.counts)
     few = (found.counts > 0) & ~enough
@@ -79,12 +83,17 @@ def _notes(found: lookup.Trends) -> list[str]:
     between = "" if what == "group" else f" from {found.names[0]} to {found.names[-1]}{monday}"
     empty = f", {len(found.names) - there:,} of them without documents" if there < len(found.names) else ""
     notes = [f"{int(found.counts.sum()):,} documents by {noun}: {len(found.names):,} {noun}s{between}{empty}."]
-    if few.any():
+    if few.any() and steady:
         least, number = int(found.counts[enough].min()), int(few.sum())
         several = noun if number == 1 else f"{noun}s"
         notes.append(
             f"passed over, as too few to tell: {number:,} {several} with fewer than {least:,} documents "
             "(-o FILE.csv has them)."
+        )
+    if steady and not np.allclose(found.steady()[enough], found.shares[enough], rtol=0.0, atol=0.0005):
+        notes.append(
+            f"a {noun} of few documents shows shares nearer to those of all documents, since few tell little "
+            "(-o FILE.csv has its own)."
         )
     if found.unknown:
         have = "document has" if found.unknown == 1 else "documents have"
@@ -119,8 +128,13 @@ def _as_values(found: lookup.Trends, labels: dict[int, str], topics: Sequence[in
 def _trend_line(found: lookup.Trends, k: int, label: str) -> dict[str, Any]:
     """Return what a terminal shows of a topic: where it is largest, and over time its course."""
     at = found.most(k)
-    line = {"label": label, "share": float(found.overall[k]), "most in": found.names[at],
-            "documents": int(found.counts[at]), "there": float(found.steady()[at, k])}  # fmt: skip
+    line = {
+        "label": label,
+        "share": float(found.overall[k]),
+        "most in": found.names[at],
+        "documents": int(found.counts[at]),
+        "share there": float(found.steady()[at, k]),
+    }
     if found.kind == "group":
         return line
     first, last = np.flatnonzero(has_enough(found.counts))[[0, -1]]

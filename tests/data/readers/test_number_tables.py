@@ -139,6 +139,8 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, text, options, said):
 def test_a_column_that_a_model_wants_and_that_is_not_there(tmp_path):
     said = refused(tmp_path, "x,z\n1,2\n", text=TextOptions(vocabulary=("x", "y")))
     assert said == "has no column 'y', which the model was fitted to, only 'x', 'z'."
+    said = refused(tmp_path, "date,title,x,text\n1990,a,1,b\n", text=TextOptions(vocabulary=("x", "y")))
+    assert said == "has no column 'y', which the model was fitted to, only 'date', 'title', 'x', 'text'."
 
 
 @pytest.mark.parametrize(

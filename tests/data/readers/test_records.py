@@ -127,7 +127,7 @@ def test_json_may_come_through_a_pipe_and_in_any_encoding(tmp_path, content, enc
 def test_arrays_of_texts_and_empty_ones(tmp_path):
     path = write(tmp_path / "a.json", json.dumps(["cat", "dog dog", ""]))
     assert dense(read_corpus(path)).tolist() == [[1, 0], [0, 2], [0, 0]]
-    with pytest.raises(ValueError, match="there are no words in it"):
+    with pytest.raises(ValueError, match="has no rows, and so no documents"):
         read_corpus(write(tmp_path / "b.json", "[]"))
 
 

@@ -10,7 +10,7 @@ from ssvi.data.readers import CorpusError, TextOptions, read_corpus, repeats
 from ssvi.data.readers.repeats import Sample, Watcher, find_repeated, lines_of, without_lines
 
 LINE = "Copyright 2024 Example Media."
-BODIES = [f"the river number{n} ran through town{n % 7} and on" for n in range(40)]
+BODIES = [f"number{n} the river ran through town{n % 7} and on, number{n}" for n in range(40)]
 
 
 def write(tmp_path, documents):
@@ -94,11 +94,10 @@ def test_few_lines_short_lines_and_lines_of_few_documents_are_not_told_of():
     assert found(lambda k: "All rights") == ()
     assert found(lambda k: LINE if k < 4 else "") == ()
     assert found(lambda k: LINE if k < 5 else "") == (LINE,)
-    assert found(lambda k: "word " * 100) == ()
 
 
 def test_copies_do_not_make_a_line_one_of_many():
-    assert find_repeated([f"A document of its own: {k}." for k in range(30)] + [LINE] * 30) == ()
+    assert find_repeated([f"Document {k} stands on its own." for k in range(30)] + [LINE] * 30) == ()
 
 
 def test_a_sample_is_even_and_bounded(monkeypatch):
@@ -110,13 +109,67 @@ def test_a_sample_is_even_and_bounded(monkeypatch):
             taken.append(number)
     kept = [number for number, _ in sample._lines]
     assert len(kept) <= 16
-    assert np.ptp(np.diff(kept)) == 0
+    assert max(np.diff(kept)) < 2 * 1_000 / len(kept)
     assert kept[-1] > 900
     assert len(taken) < 16 * 8
 
 
+@pytest.mark.parametrize("period", [2, 3, 10, 64])
+def test_the_share_of_a_line_is_right_where_it_comes_at_regular_intervals(period):
+    sample = Sample()
+    for number in range(20_000):
+        if number == sample.next:
+            sample.take(number, f"Document {number} is here.\n{LINE if number % period < period * 0.5 else ''}")
+    ((line, share),) = sample.repeated()
+    assert line == LINE
+    assert share == pytest.approx(-(-period // 2) / period, abs=0.02)
+
+
+GLUED = "Copyright 2024 Example Newswire Ltd. All rights reserved."
+
+
+@pytest.mark.parametrize("at_the_end", [True, False])
+def test_a_run_of_words_that_is_glued_to_other_text_is_found_and_taken_out(at_the_end):
+    run = "Copyright 2024 Example Newswire Limited" + ("." if at_the_end else "")
+    documents = [f"{body} {run}" if at_the_end else f"{run} {body}" for body in BODIES]
+    assert find_repeated(documents) == (run,)
+    clean = without_lines((run,))
+    assert [clean(document).strip() for document in documents] == BODIES
+
+
+def test_a_glued_sentence_goes_with_the_one_behind_it():
+    documents = [f"{body} {GLUED}" if n % 4 == 0 else f"{body}." for n, body in enumerate(BODIES)]
+    found = find_repeated(documents)
+    assert set(found) == {"Copyright 2024 Example Newswire Ltd.", "All rights reserved."}
+    assert without_lines(found)(documents[0]).strip() == BODIES[0]
+    assert without_lines(found)(documents[1]) == documents[1]
+
+
+def test_a_run_has_no_part_of_a_word_and_no_fewer_than_five_of_them():
+    clean = without_lines(["one two three four five", "six seven eight"])
+    assert clean("a phone two three four five") == "a phone two three four five"
+    assert clean("it says one two three four five") == "it says "
+    assert clean("one two three four fives it says") == "one two three four fives it says"
+    assert clean("it says six seven eight") == "it says six seven eight"
+    assert find_repeated(f"{body} two three four five" for body in BODIES) == ()
+    assert find_repeated(f"{body} one two three four five" for body in BODIES) == ("one two three four five",)
+
+
+def test_of_a_very_long_line_the_beginning_and_the_end_are_found():
+    line = " ".join(f"word{k}" for k in range(200))
+    first, last = sorted(find_repeated(f"Document {k} is here.\n{line}" for k in range(40)))
+    assert line.startswith(first)
+    assert line.endswith(last)
+    assert 250 < len(first) <= 300
+
+
+def test_a_whole_line_is_not_told_of_twice():
+    line = "This is a line of some nine words here"
+    assert find_repeated(f"{body}.\n{line}" for body in BODIES) == (line,)
+
+
 def test_a_document_of_many_lines_is_looked_at_from_both_ends():
-    lines = lines_of("\n".join(f"this is line {n}" for n in range(1_000)))
+    lines = lines_of("\n".join(f"this is line {n}" for n in range(1_000))).whole
     assert {"this is line 0", "this is line 999"} <= lines
     assert len(lines) == 200
 
@@ -151,5 +204,5 @@ def test_what_can_be_read_once_cannot_be_read_twice(tmp_path):
 
 def test_long_runs_of_spaces_take_no_longer_than_other_text():
     """A pattern that goes back over spaces would take minutes for these, and not milliseconds."""
-    assert lines_of("cat" + " " * 2_000_000 + "sat.\nIt sat down.") == {"It sat down."}
+    assert lines_of("cat" + " " * 2_000_000 + "sat.\nIt sat down.").whole == {"It sat down."}
     assert without_lines([LINE])("cat" + " " * 2_000_000) == "cat" + " " * 2_000_000

@@ -110,14 +110,14 @@ def choose_column(path: Path, columns: Sequence[str], column: str | None) -> str
     if len(columns) == 1:
         return columns[0]
     raise CorpusError(
-        f"{path} does not tell which column holds the text: give one of its columns ({_shown(columns)}) as `column`."
+        f"{path} does not tell which column holds the text: give one of its columns ({shown(columns)}) as `column`."
     )
 
 
 def _one_of(path: Path, columns: Sequence[str], wanted: str, option: str) -> str:
     if wanted not in columns:
         raise CorpusError(
-            f"{path} has no column {wanted!r}{_near(wanted, columns)}: give one of its columns ({_shown(columns)}) as "
+            f"{path} has no column {wanted!r}{_near(wanted, columns)}: give one of its columns ({shown(columns)}) as "
             f"`{option}`."
         )
     return wanted
@@ -130,7 +130,8 @@ def _near(wanted: str, columns: Sequence[str]) -> str:
     return f" (did you mean {plain[near[0]]!r}?)" if near else ""
 
 
-def _shown(columns: Sequence[str]) -> str:
+def shown(columns: Sequence[str]) -> str:
+    """Return the names of columns for messages: the first, each of them short."""
     have = ", ".join(repr(name[:_LONGEST_NAME]) for name in columns[:_MOST_NAMES]) or "none"
     return have + (", ..." if len(columns) > _MOST_NAMES else "")
 

@@ -65,6 +65,8 @@ def count_words(where: str, documents: Iterator[str], text: TextOptions) -> Coun
     except CorpusError:
         raise
     except ValueError as error:
+        if not first:
+            raise CorpusError(f"{where} has no rows, and so no documents: give a file that has some.") from error
         why = _NUMBERS if _are_numbers(first) else no_words(error, text, len(first))
         raise CorpusError(f"{where} gives no counts of words: {why}.") from error
     if counts.nnz == 0:

@@ -7,12 +7,13 @@ import csv
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ssvi.data.readers.base import CorpusError
-from ssvi.data.readers.columns import TEXT_COLUMNS, Columns, Gathered
+from ssvi.data.readers.columns import TEXT_COLUMNS, Columns, Gathered, shown
 from ssvi.data.readers.lines import LONGEST_TEXT, Source
+from ssvi.data.readers.number_columns import is_missing, to_number
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # as spreadsheets write it before the header
@@ -26,7 +27,12 @@ def table_documents(source: Source, format: str, columns: Columns, encoding: str
     rows: Rows = _TabRows(source, encoding) if by_tabs else QuotedRows(source, encoding, columns)
     with long_fields():
         header = next(rows, [])
-        chosen = columns.chosen(source.path, header)
+        try:
+            chosen = columns.chosen(source.path, header)
+        except CorpusError:
+            if columns.text is None:
+                _refuse_numbers(source.path, itertools.islice(rows, _GUESSED_FROM), header)
+            raise
         text_place = header.index(chosen.text)
         fields = [(values, header.index(name)) for values, name in gathered.fields(chosen)]
         for row in rows:
@@ -37,6 +43,16 @@ def table_documents(source: Source, format: str, columns: Columns, encoding: str
             for values, place in fields:
                 values.append(row[place])
             yield row[text_place]
+
+
+def _refuse_numbers(path: Path, rows: Iterable[list[str]], header: list[str]) -> None:
+    """Raise if the first rows of a table are numbers for the most part: nobody knows then which column is text."""
+    cells = [cell for row in rows for cell in row if not is_missing(cell)]
+    if 2 * sum(to_number(cell) is not None for cell in cells) > len(cells):
+        raise CorpusError(
+            f"{path} holds numbers, and words are looked for: `ssvi fit gaussian_mixture` is for tables of numbers, "
+            f"and a column of text, if there is one, is given as `column` (of {shown(header)})."
+        )
 
 
 @contextlib.contextmanager

@@ -105,7 +105,7 @@ def read_number_table(
         kept_apart["id"] = names_of_rows.name
     notes: tuple[str, ...] = ()
     if wanted is not None and has_header:
-        chosen = _as_wanted(path, left, wanted)
+        chosen = _as_wanted(path, left, wanted, [column.name for column in found])
     else:
         counted = [column for column in left[: None if has_header else 1] if _counts_rows(column, has_header)]
         counted = counted[:1] if len(left) > 1 else []
@@ -244,13 +244,14 @@ def _apart(path: Path, columns: Columns, found: Sequence[_Column]) -> dict[str, 
     return {what: name for what, name in usual.items() if name not in taken} | asked
 
 
-def _as_wanted(path: Path, found: Sequence[_Column], wanted: Sequence[str]) -> list[_Column]:
-    """Return the columns that a model knows."""
+def _as_wanted(path: Path, found: Sequence[_Column], wanted: Sequence[str], every: Sequence[str]) -> list[_Column]:
+    """Return the columns that a model knows; `every` one of the file is for messages."""
     by_name = {column.name: column for column in found}
     missing = [name for name in wanted if name not in by_name]
     if missing:
+        others = [name for name in every if name not in missing]
         raise CorpusError(
-            f"{path} has no column {_listed(missing)}, which the model was fitted to, only {_listed(list(by_name))}."
+            f"{path} has no column {_listed(missing)}, which the model was fitted to, only {_listed(others)}."
         )
     return [by_name[name] for name in wanted]
 

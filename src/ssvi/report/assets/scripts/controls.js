@@ -4,12 +4,15 @@ function mapNote() {
   const { kept } = data.maps[map.arrangement];
   const [several, nearest] = [nouns.components.toLowerCase(), Math.min(5, parts.length - 2)];
   if (parts.length < 2) return `There is one ${nouns.component}.`;
-  const near = nearest < 1 ? "" : ` ${percent(kept)} of each one's ${nearest === 1 ? "nearest" : `${nearest} nearest`} are its nearest here too.`;
+  const alike = nearest === 1
+    ? ` For ${percent(kept)} of the ${several}, the one most like it is also the nearest here.`
+    : ` Of the ${nearest} ${several} most like a given one, ${percent(kept)} are also the nearest to it here.`;
+  const near = nearest < 1 ? "" : alike;
   const shares = "Areas are shares of the data, colours are branches of the hierarchy";
   if (map.arrangement === "together") return `${tiesNote()}${near} ${shares}.`;
   const trust = map.arrangement === "distances"
-    ? `Distances, as far as two axes can show them: these hold ${percent(data.axes)} of the structure.${near}`
-    : `Those that are alike stand together; how far groups are apart says little.${near} (The two best axes hold ${percent(data.axes)} of the structure.)`;
+    ? `Distances, as far as a flat map can show them: ${percent(data.axes)} of what sets the ${several} apart.${near}`
+    : `Those that are alike stand together; how far groups are apart says little.${near} (A flat map of distances would show ${percent(data.axes)} of what sets the ${several} apart.)`;
   return `${trust} ${shares}, lines lead to the ${several} most like the chosen one.`;
 }
 

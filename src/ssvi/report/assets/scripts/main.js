@@ -46,7 +46,7 @@ function aboutTexts() {
   const marked = parts.filter((own) => own.marks.length).length;
   const texts = [
     ["Labels", `are the ${nouns.column}s that set one of the ${several} apart from the others, by relevance: 0.6 log p + 0.4 log(p / overall).`],
-    ["Marks", `${marked ? plural(marked, nouns.component) : `No ${nouns.component}`} ${marked > 1 ? "have" : "has"} one. A copy has a cosine above 0.9 with a larger one; “junk” is much nearer to all others together than is usual; “dust” has less than a twentieth of an even share; “common” has three or more, and a large part of it all.`],
+    ["Marks", `${marked ? plural(marked, nouns.component) : `No ${nouns.component}`} ${marked > 1 ? "have" : "has"} one. They say which are hardly worth reading. A copy is nearly the same as a larger one (a cosine above 0.9). “Junk” is a mix of all the others and says little of its own. “Dust” holds hardly any of the data: less than a twentieth of what it would if all were equally large. “Common” holds a fifth of the data or more, at least three times what it would if all were equally large: what most ${nouns.row}s have in common, whatever they are about.`],
     ["The line on a bar", "reaches one standard deviation to either side: how sure the fit is of it."],
     ["The map", "cannot hold all that is in the distances. The hierarchy and the matrix are made of all of it."],
     ["Keys", "/ searches; arrow keys walk through tabs, map, hierarchy and matrix; Enter chooses; + and − zoom; 0 shows all."],

@@ -2,14 +2,14 @@
 
 // As commands call them, and in words.
 const markWords = {
-  junk: "junk: close to everything",
-  dust: "dust: next to nothing",
-  common: "common: in everything",
+  junk: "junk: a mix of all the others",
+  dust: "dust: hardly any of the data",
+  common: "common: what most documents have",
 };
 const markReasons = {
-  junk: "Much closer to all others taken together than is usual here: it says little of its own.",
-  dust: "Holds less than a twentieth of an even share of the data.",
-  common: "Three even shares or more, and a large part of the data: what most documents have in common.",
+  junk: "Much more like all others taken together than is usual here: it says little of its own.",
+  dust: "Holds less than a twentieth of what it would if all were equally large.",
+  common: "A fifth of the data or more: what most have in common, whatever they are about.",
 };
 
 function markText(mark) {
@@ -17,7 +17,7 @@ function markText(mark) {
 }
 
 function markReason(mark) {
-  return markReasons[mark] || "A cosine above 0.9 with a larger one: the two could be one.";
+  return markReasons[mark] || "Nearly the same as a larger one (a cosine above 0.9): the two could be one.";
 }
 
 function marksOf(k) {
