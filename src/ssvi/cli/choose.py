@@ -12,9 +12,10 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from ssvi.cli import inputs, parameters
+from ssvi.cli.display import say_notes
 from ssvi.cli.fitting import check_kind, keep_words, split_off
 from ssvi.cli.listing import PICTURES, check_outputs, show, write_csv, write_picture
-from ssvi.cli.reading import Inputs, Reading, how_to_count, reads, say_notes
+from ssvi.cli.reading import Inputs, Reading, how_to_count, reads
 from ssvi.cli.seen import keep_seen, notes_on_copies_set_aside
 from ssvi.cli.short_help import HelpAll
 from ssvi.cli.summary import notes_before

@@ -13,7 +13,8 @@ from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progres
 
 from ssvi.batches.sources import Source
 from ssvi.cli import inputs
-from ssvi.cli.reading import Inputs, Reading, Vocabulary, how_to_count, how_to_read, reads, say_notes
+from ssvi.cli.display import say_notes
+from ssvi.cli.reading import Inputs, Reading, Vocabulary, how_to_count, how_to_read, reads
 
 corpus = typer.Typer(help="Make, convert and look at corpora.", no_args_is_help=True, add_completion=False)
 

@@ -1,6 +1,9 @@
-"""Tables on a terminal, and cells of tables in files."""
+"""Tables and notes on a terminal, and cells of tables in files."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
@@ -26,6 +29,14 @@ def print_table(title: str, headings: list[str], lines: list[list[str]]) -> None
 def terminal_width() -> int:
     """Return how many columns a table may take."""
     return Console().width
+
+
+def say_notes(notes: Iterable[str], *, quiet: bool) -> None:
+    """Say on standard error what a person should know of an input."""
+    from ssvi.cli import with_options
+
+    for note in () if quiet else notes:
+        sys.stderr.write(f"ssvi: note: {with_options(note)}\n")
 
 
 def text_cell(text: str) -> str:

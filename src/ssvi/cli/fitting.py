@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ssvi.batches.sources import Source
 from ssvi.cli import inputs, parameters, sequences
+from ssvi.cli.display import say_notes
 from ssvi.cli.numbers import check_numbers
-from ssvi.cli.reading import Reading, say_notes
+from ssvi.cli.reading import Reading
 from ssvi.cli.seen import keep_seen, notes_on_copies_set_aside
 from ssvi.cli.summary import in_lines, next_steps, notes_before, summarize
 from ssvi.cli.training import Training, TrainingDisplay

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from ssvi.cli import inputs
-from ssvi.cli.display import print_table, text_cell
+from ssvi.cli.display import print_table, say_notes, text_cell
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.listing import print_tabs
-from ssvi.cli.reading import say_notes
 from ssvi.files.atomic import write_atomically
 from ssvi.files.look import Look, keep_labels
 from ssvi.labels import MARKS, RELEVANCE, beside

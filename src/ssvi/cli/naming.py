@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
-from ssvi.cli.reading import Reading, say_notes
+from ssvi.cli.display import say_notes
+from ssvi.cli.reading import Reading
 from ssvi.files.models import vocabulary_of
 
 _MOST_NAMED = 5  # of several that may be meant

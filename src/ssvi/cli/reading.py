@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,14 +172,6 @@ class _Progress:
     def in_words(self) -> str:
         """Return the share that was read, in brackets, where it is known."""
         return f" ({100 * self._done // self._total}% of it was read)" if self._total else ""
-
-
-def say_notes(notes: Iterable[str], *, quiet: bool) -> None:
-    """Say on standard error what a person should know of an input."""
-    from ssvi.cli import with_options
-
-    for note in () if quiet else notes:
-        sys.stderr.write(f"ssvi: note: {with_options(note)}\n")
 
 
 def how_to_read(

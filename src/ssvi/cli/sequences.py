@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ssvi.batches import Sequences
-from ssvi.cli.reading import Reading, say_notes
+from ssvi.cli.display import say_notes
+from ssvi.cli.reading import Reading
 from ssvi.cli.states import about_states, states_in_lines
 from ssvi.cli.summary import score_line
 from ssvi.data.readers.asked import what_was_asked

@@ -12,9 +12,8 @@ import typer
 
 from ssvi import lookup
 from ssvi.cli import inputs
-from ssvi.cli.display import terminal_width
+from ssvi.cli.display import say_notes, terminal_width
 from ssvi.cli.listing import PICTURES, show, write_csv, write_picture
-from ssvi.cli.reading import say_notes
 from ssvi.periods import has_enough, steadied
 from ssvi.tallies import MeansByLabel
 from ssvi.typing import Array

@@ -11,9 +11,10 @@ import typer
 
 from ssvi.batches.sources import Source
 from ssvi.cli import inputs
+from ssvi.cli.display import say_notes
 from ssvi.cli.fitting import check_model
 from ssvi.cli.inputs import ModelFile
-from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads, say_notes
+from ssvi.cli.reading import Inputs, MaxDf, MaxWords, MinDf, Reading, Vocabulary, how_to_read, reads
 from ssvi.cli.seen import keep_seen, notes_on_updates, share_of_fit
 from ssvi.cli.use import as_data, read_over
 from ssvi.files.models import vocabulary_of

@@ -14,11 +14,11 @@ from rich.progress import MofNCompleteColumn
 
 from ssvi.batches.sources import Source
 from ssvi.cli import inputs, sequences
-from ssvi.cli.display import text_cell
+from ssvi.cli.display import say_notes, text_cell
 from ssvi.cli.familiarity import of_another_kind
 from ssvi.cli.inputs import ModelFile
 from ssvi.cli.numbers import check_numbers
-from ssvi.cli.reading import Inputs, Reading, how_to_read, reads, say_notes
+from ssvi.cli.reading import Inputs, Reading, how_to_read, reads
 from ssvi.cli.seen import notes_on_seen, share_of_fit
 from ssvi.files.atomic import write_atomically
 from ssvi.files.models import vocabulary_of
