@@ -13,6 +13,7 @@ from ssvi.batches.documents import Documents
 from ssvi.batches.sources import Source
 from ssvi.checks import is_integer, require, require_count, require_one_of
 from ssvi.local_steps.base import LocalResult, LocalStep
+from ssvi.local_steps.lda.expected import with_prior
 from ssvi.local_steps.lda.gibbs_dense import TOGETHER, gibbs_dense
 from ssvi.local_steps.lda.gibbs_sparse import gibbs_sparse, prior_sums, to_packed
 from ssvi.local_steps.lda.tokens import TABLE_UNIT
@@ -26,6 +27,7 @@ from ssvi.typing import Array
 _LONGEST = 10_000_000  # tokens of one document: single precision counts up to 16.7 million
 _FORGOTTEN = 20  # sweeps after which a document may have any topics
 _NO_TABLES = np.zeros(0, dtype=np.int64)
+_NO_SHARES = np.zeros(0)
 _NO_CHAINS = np.zeros(0, dtype=np.uint32)
 _DENSE_TOPICS = 320  # up to so many, going over all topics is faster than over a document's own
 
@@ -52,6 +54,10 @@ class Gibbs(LdaStep):
         Sweeps over each document, from a fresh start.
     kept : int
         How many of them, the last, are averaged.
+    statistics : {"expected", "drawn"}
+        Whether a token of a kept sweep counts for every topic by its probability given all other tokens, or for the
+        topic that was drawn. Both have the same mean, and expected ones far less noise: one sweep of them is worth more
+        than ten (`ssvi.local_steps.lda.expected`).
     precision : {"float32", "float64"}
         The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in 16 bits, good to one
         part in 2,048 of a weight: its time goes into reading them.
@@ -62,7 +68,8 @@ class Gibbs(LdaStep):
     """
 
     sweeps: int = 10
-    kept: int = 8
+    kept: int = 1
+    statistics: str = "expected"
     precision: str = "float32"
     kernel: str = "auto"
 
@@ -76,11 +83,12 @@ class Gibbs(LdaStep):
         require_count("sweeps", self.sweeps)
         among = f"an integer from 1 to sweeps = {self.sweeps}"
         require("kept", self.kept, lambda v: is_integer(v) and 1 <= v <= self.sweeps, among)
+        require_one_of("statistics", self.statistics, ("expected", "drawn"))
         require_one_of("kernel", self.kernel, ("auto", "dense", "sparse"))
 
     def sampler(self, model: Any) -> LocalStep | None:
         """Return one draw of each document's topics; after so many sweeps its start is forgotten."""
-        return replace(self, sweeps=_FORGOTTEN, kept=1, precision="float64")
+        return replace(self, sweeps=_FORGOTTEN, kept=1, statistics="drawn", precision="float64")
 
     @staticmethod
     def suits(documents: Documents | Source) -> bool:
@@ -143,16 +151,29 @@ class Gibbs(LdaStep):
         # Whole vectors; the sparse kernel wants a spare column.
         return _vectors(n_topics if self.is_dense(n_topics) else n_topics + 1)
 
+    @property
+    def _expects(self) -> bool:
+        return self.statistics == "expected"
+
     def zeros(self, model: LDA, prepared: PreparedForGibbs) -> dict[str, npt.NDArray[Any]]:
         """Return zeros, words x topics."""
-        most = prepared.documents.lengths().sum() * self.kept
-        shape = (len(prepared.words), model.n_topics)
-        zeros: dict[str, npt.NDArray[Any]] = {"topics": np.zeros(shape, dtype=np.int32 if most < 2**31 else np.int64)}
+        n_words = len(prepared.words)
+        zeros = {"topics": self._no_counts(model, prepared, n_words)}
+        if self._expects and prepared.prior is not None:
+            zeros["from_prior"] = np.zeros(n_words)
         if model.alpha_rule is not None:
             zeros["tables"] = np.zeros(model.n_topics + 1, dtype=np.int64)
         if model.learns_eta:
             zeros["word_tables"] = np.zeros(4, dtype=np.int64)
         return zeros
+
+    def _no_counts(self, model: LDA, prepared: PreparedForGibbs, n_words: int) -> npt.NDArray[Any]:
+        """Return zeros for so many words, in the form and of the type that the kernel takes."""
+        if self._expects:
+            width = model.n_topics if prepared.prior is not None else prepared.alpha.size
+            return aligned_zeros((n_words, width), np.float64)
+        most = prepared.documents.lengths().sum() * self.kept
+        return np.zeros((n_words, model.n_topics), dtype=np.int32 if most < 2**31 else np.int64)
 
     def run(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> LocalResult:
         """Sample each document; `local` is the mean of E[theta | z] over the kept sweeps."""
@@ -162,7 +183,7 @@ class Gibbs(LdaStep):
 
     def local(self, model: LDA, prepared: PreparedForGibbs, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:
         """Sample each document for its topic weights only."""
-        nothing, tallies = np.zeros((0, model.n_topics), dtype=np.int32), np.zeros((stop - start, model.n_topics))
+        nothing, tallies = self._no_counts(model, prepared, 0), np.zeros((stop - start, model.n_topics))
         self._sample(prepared, start, stop, keys, {"topics": nothing}, tallies)
         return self._topic_weights(model, tallies)
 
@@ -195,7 +216,9 @@ class Gibbs(LdaStep):
         if prepared.prior is None:
             gibbs_dense(*given, *rest, *learned, *self._chains(prepared, start, stop))
         else:
-            gibbs_sparse(*given, prepared.prior, *rest, *learned)
+            sweeps, kept, own, statistics, _ = rest
+            from_prior = into.get("from_prior", _NO_SHARES)
+            gibbs_sparse(*given, prepared.prior, sweeps, kept, own, statistics, from_prior, tallies, *learned)
 
     def _chains(self, prepared: PreparedForGibbs, start: int, stop: int) -> tuple[npt.NDArray[np.uint32], bool]:
         """Return where the topics of these documents' tokens are kept, and whether to begin with them: nowhere."""
@@ -209,6 +232,10 @@ class Gibbs(LdaStep):
     def finish(self, model: LDA, prepared: PreparedForGibbs, result: LocalResult) -> LocalResult:
         """Average over the kept sweeps; tables are those of one."""
         eta_hat = dict(result.eta_hat)
+        topics = eta_hat["topics"][:, : model.n_topics]  # without what fills the last vector
+        if "from_prior" in eta_hat:
+            with_prior(topics, eta_hat.pop("from_prior"), prepared.weights, prepared.alpha, 0, len(topics))
+        eta_hat["topics"] = topics
         for name in ("tables", "word_tables"):
             if name in eta_hat:
                 eta_hat[name] = eta_hat[name] * (TABLE_UNIT * self.kept)

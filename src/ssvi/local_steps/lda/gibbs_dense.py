@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
+from ssvi.local_steps.lda.expected import add_expected
 from ssvi.local_steps.lda.gibbs_in_python import resample_dense
 from ssvi.local_steps.lda.tokens import (
     UNIT_OF_TOKENS,
@@ -127,8 +128,8 @@ class Places(NamedTuple):
     ----------
     words : (8, longest) integers
         The words of each document's tokens.
-    topics : (8, kept + 1, longest) integers
-        Their topics, in a ring of sweeps.
+    topics : (8, turns, longest) integers
+        Their topics, in a ring of sweeps: of those that are looked at together, and one more.
     tally : (9 vectors,)
         How many tokens each topic has. The ninth is where places without a document count, for nobody.
     tallies : (8,) integers
@@ -163,16 +164,16 @@ class Places(NamedTuple):
     left: npt.NDArray[np.int64]
 
     @classmethod
-    def empty(cls, longest: int, kept: int, alpha: npt.NDArray[Any]) -> Places:
-        """Return free places for documents of so many tokens at most."""
+    def empty(cls, longest: int, turns: int, alpha: npt.NDArray[Any]) -> Places:
+        """Return free places for documents of so many tokens at most, whose topics go round a ring of so many turns."""
         width, number, whole = alpha.size, alpha.dtype, WIDTH * _ROWS
         running = aligned_zeros((-(-width // whole) * whole * TOGETHER,), number)
         running[:] = np.inf  # rows past the last vector are above any level
         at, ring = np.zeros((3, TOGETHER), np.uint64), np.arange(TOGETHER) * longest
-        at[:] = ring, ring * (kept + 1), ring * (kept + 1)  # without a document it goes over memory of its own
+        at[:] = ring, ring * turns, ring * turns  # without a document it goes over memory of its own
         return cls(
             words=np.zeros((TOGETHER, longest), np.uint32),
-            topics=np.zeros((TOGETHER, kept + 1, longest), np.uint32),
+            topics=np.zeros((TOGETHER, turns, longest), np.uint32),
             tally=aligned_zeros(((TOGETHER + 1) * width,), number),
             tallies=np.full(TOGETHER, TOGETHER * width, np.uint64),
             running=running,
@@ -264,6 +265,7 @@ def _end(
     sweeps: int,
     alpha: npt.NDArray[Any],
     statistics: npt.NDArray[Any],
+    expected: bool,
     seen: npt.NDArray[np.int64],
     tables: npt.NDArray[np.int64],
     chain: npt.NDArray[np.uint32],
@@ -271,7 +273,7 @@ def _end(
     """Count what a document's tokens have found (see `gibbs_dense`), and free its place."""
     words, topics = places.words[place], places.topics[place]
     last = topics[(sweeps - 1) % topics.shape[0]]
-    if statistics.size:
+    if statistics.size and not expected:
         record(words, length, topics, sweeps, topics.shape[0] - 1, statistics)
     if tables.size:
         count_tables(last, length, alpha, seen, tables)
@@ -294,8 +296,10 @@ def _sample(
     flat: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]],
     alpha: npt.NDArray[Any],
     sweeps: int,
+    kept: int,
     keys: Keys,
     statistics: npt.NDArray[Any],
+    expected: bool,
     tallies: npt.NDArray[np.float64],
     seen: npt.NDArray[np.int64],
     tables: npt.NDArray[np.int64],
@@ -310,7 +314,7 @@ def _sample(
     `order` has the documents that have tokens, `links` says where their topics begin in `chains`, and `flat` is words,
     topics and weights in one row each.
     """
-    n_topics, kept, taken, filled = statistics.shape[1], places.topics.shape[1] - 1, 0, 0
+    n_topics, turns, taken, filled = tallies.shape[1], places.topics.shape[1], 0, 0
     n_words = flat[2].size // alpha.size
     left, sweep = places.left, places.sweep
     while True:
@@ -339,15 +343,21 @@ def _sample(
             if sweep[d] >= sweeps - kept and tallies.size:
                 for k in range(n_topics):
                     tallies[own, k] += places.tally[d * alpha.size + k]
+            if sweep[d] >= sweeps - kept and statistics.size and expected:
+                add_expected(
+                    places.words[d], places.topics[d, sweep[d] % turns], lengths[own], places.tally, d * alpha.size,
+                    alpha, flat[2], places.running, statistics,
+                )  # fmt: skip
             sweep[d] += 1
             if sweep[d] < sweeps:
                 left[d] = lengths[own]
                 _next_sweep(places, d, np.int64(1))
                 continue
             if unit is not None:
-                tokens, last = places.words[d], places.topics[d, (sweeps - 1) % (kept + 1)]
+                tokens, last = places.words[d], places.topics[d, (sweeps - 1) % turns]
                 filled = add_tokens(tokens, last, lengths[own], n_words, word_prior, unit, filled, word_tables)
-            _end(places, d, lengths[own], sweeps, alpha, statistics, seen, tables, chains[links[own] : links[own + 1]])
+            chain = chains[links[own] : links[own + 1]]
+            _end(places, d, lengths[own], sweeps, alpha, statistics, expected, seen, tables, chain)
     if unit is not None:
         count_word_tables(unit[:filled], n_words, word_prior, word_tables)
 
@@ -372,7 +382,8 @@ def gibbs_dense(
     """Sample each document of a shard, from a fresh start or from where it stopped.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
+    `sweeps` sweeps, unless they have no rows (statistics in floating point, which have as many columns as `weights`,
+    count tokens by their probabilities, see `expected`), `tables` with what the last sweep says of alpha (`count_tables`) and
     `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do not learn that, and
     do not wait until it is compiled.
     The first sweep draws each token given those before it. `chains`, unless it is empty, receives the topic of each
@@ -384,12 +395,14 @@ def gibbs_dense(
     """
     lengths = document_lengths(indptr, counts)
     order = longest_first(lengths)
-    places = Places.empty(int(lengths.max(initial=0)), kept, alpha)
+    expected = statistics.dtype.kind == "f"  # then sweeps are counted one by one
+    places = Places.empty(int(lengths.max(initial=0)), 2 if expected else kept + 1, alpha)
     flat = places.words.reshape(-1), places.topics.reshape(-1), weights.reshape(-1)
     links = np.concatenate([[0], np.cumsum(lengths)]) if chains.size else np.zeros(lengths.size + 1, np.int64)
-    seen = np.zeros(statistics.shape[1], np.int64)
-    unit = None if word_tables is None else np.empty(UNIT_OF_TOKENS * statistics.shape[1], np.int64)
+    n_topics = tallies.shape[1]
+    seen = np.zeros(n_topics, np.int64)
+    unit = None if word_tables is None else np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
     _sample(
-        places, indptr, columns, counts, lengths, order[lengths[order] > 0], links, flat, alpha, sweeps, keys,
-        statistics, tallies, seen, tables, word_prior, word_tables, unit, chains, goes_on,
+        places, indptr, columns, counts, lengths, order[lengths[order] > 0], links, flat, alpha, sweeps, kept, keys,
+        statistics, expected, tallies, seen, tables, word_prior, word_tables, unit, chains, goes_on,
     )  # fmt: skip

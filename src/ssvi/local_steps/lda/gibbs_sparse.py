@@ -19,6 +19,7 @@ from llvmlite import ir
 from numba import types
 
 from ssvi.local_steps.lda.draw_code import DrawCode
+from ssvi.local_steps.lda.expected import add_expected_sparse
 from ssvi.local_steps.lda.gibbs_in_python import resample_sparse
 from ssvi.local_steps.lda.tokens import (
     UNIT_OF_TOKENS,
@@ -277,13 +278,16 @@ def _sample(
     kept: int,
     keys: Keys,
     statistics: npt.NDArray[Any],
+    expected: bool,
+    from_prior: npt.NDArray[np.float64],
     tallies: npt.NDArray[np.float64],
     tables: npt.NDArray[np.int64],
     word_prior: npt.NDArray[np.float64],
     word_tables: npt.NDArray[np.int64] | None,
 ) -> None:
     """Do what `gibbs_sparse` says, given room for it and the order of documents."""
-    n_topics, n_documents = statistics.shape[1], indptr.size - 1
+    n_topics, n_documents, turns = statistics.shape[1], indptr.size - 1, topics.shape[0]
+    masses = np.zeros(tally.shape[1] if expected else 0)
     seen = np.zeros(n_topics, np.int64)
     n_words, filled, unit = weights.shape[0], 0, np.empty(UNIT_OF_TOKENS * n_topics, np.int64)
     used, lists = np.zeros(TOGETHER + 1, np.uint64), np.zeros(TOGETHER, np.uint64)
@@ -295,7 +299,7 @@ def _sample(
             expand(columns[start:stop], counts[start:stop], words[:, d])
             ends[d] = keys[own[d]]
         for sweep in range(sweeps):
-            old, new = topics[(sweep - 1) % (kept + 1)], topics[sweep % (kept + 1)]
+            old, new = topics[(sweep - 1) % turns], topics[sweep % turns]
             done = np.int64(0)  # of the type that it goes on with: another would be compiled for
             for d in range(TOGETHER):
                 lists[d], states[d] = d if d < own.size else TOGETHER, ends[d]
@@ -311,17 +315,22 @@ def _sample(
                 if sweep >= sweeps - kept and tallies.size:
                     for slot in range(used[d]):
                         tallies[own[d], slots[d, slot]] += tally[d, slot]
+                if sweep >= sweeps - kept and statistics.size and expected:
+                    add_expected_sparse(
+                        words[:, d], new[:, d], lengths[own[d]], tally[d], slots[d], place[d], used[d], weights, prior,
+                        alpha.size // WIDTH - 1, masses, statistics, from_prior,
+                    )  # fmt: skip
         for d in range(TOGETHER + 1):
             for slot in range(used[d]):
                 tally[d, slot] = 0
             used[d] = _drop_empty(tally[d], slots[d], place[d], used[d], n_topics)
-        for d in range(own.size if statistics.size else 0):
+        for d in range(own.size if statistics.size and not expected else 0):
             record(words[:, d], lengths[own[d]], topics[:, :, d], sweeps, kept, statistics)
         for d in range(own.size if tables.size else 0):
-            count_tables(topics[(sweeps - 1) % (kept + 1), :, d], lengths[own[d]], alpha, seen, tables)
+            count_tables(topics[(sweeps - 1) % turns, :, d], lengths[own[d]], alpha, seen, tables)
         if word_tables is not None:
             for d in range(own.size):
-                last = topics[(sweeps - 1) % (kept + 1), :, d]
+                last = topics[(sweeps - 1) % turns, :, d]
                 filled = add_tokens(words[:, d], last, lengths[own[d]], n_words, word_prior, unit, filled, word_tables)
     if word_tables is not None:
         count_word_tables(unit[:filled], n_words, word_prior, word_tables)
@@ -338,6 +347,7 @@ def gibbs_sparse(
     kept: int,
     keys: Keys,
     statistics: npt.NDArray[Any],
+    from_prior: npt.NDArray[np.float64],
     tallies: npt.NDArray[np.float64],
     tables: npt.NDArray[np.int64],
     word_prior: npt.NDArray[np.float64],
@@ -346,9 +356,10 @@ def gibbs_sparse(
     """Sample each document of a shard from a fresh start.
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
-    `sweeps` sweeps, unless they have no rows, `tables` with what the last sweep says of alpha (`count_tables`) and
-    `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do not learn that, and
-    do not wait until it is compiled. The
+    `sweeps` sweeps, unless they have no rows (statistics in floating point count tokens by their probabilities, and
+    leave to `from_prior`, words, what `with_prior` adds to them), `tables` with what the last sweep says of alpha
+    (`count_tables`) and `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do
+    not learn that, and do not wait until it is compiled. The
     first sweep draws each token given those before it. Rows of `weights` and `alpha` are a whole number of vectors, and
     at least one column longer than there are topics (numbers like `alpha`, which is 0 past the last topic, or packed
     ones as 16-bit integers); `prior` are its `prior_sums`.
@@ -361,9 +372,10 @@ def gibbs_sparse(
     place = np.full((TOGETHER + 1, statistics.shape[1] + 1), lists[1] - 1, np.uint32)
     running = aligned_zeros((TOGETHER * lists[1],), alpha.dtype)
     words = np.zeros((int(lengths.max(initial=0)), TOGETHER), np.uint32)
-    topics = np.zeros((kept + 1, *words.shape), np.uint32)
+    expected = statistics.dtype.kind == "f"  # then sweeps are counted one by one
+    topics = np.zeros((2 if expected else kept + 1, *words.shape), np.uint32)
     order = longest_first(lengths)  # documents side by side are about equally long
     _sample(
         words, topics, tally, slots, place, running, lengths, order, indptr, columns, counts, weights, alpha, prior,
-        sweeps, kept, keys, statistics, tallies, tables, word_prior, word_tables,
+        sweeps, kept, keys, statistics, expected, from_prior, tallies, tables, word_prior, word_tables,
     )  # fmt: skip
