@@ -24,9 +24,8 @@ _LARGE_ETA = 0.15  # from which the prior outweighs the words that the first min
 _LARGEST_EXCESS = 1e6  # of an eta beside which no draw says anything
 _REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end, so that no copies are left
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
-_LARGE_MINIBATCH = 2_000  # documents
 _SMALL_MINIBATCH, _FEWEST_MINIBATCHES = 300, 7  # with fewer documents, most of a step goes into moving topics
-_BOLD = PowerSchedule(0.3, 1.0)
+_BOLD = PowerSchedule(0.25, 1.0)
 
 
 @with_parameters
@@ -99,5 +98,5 @@ class TopicDefaults(TopicParameters):
         return (first, last) if self.merge_copies and first < last else NEVER
 
     def _sampling(self, rows: int) -> dict[str, int]:
-        """Return how a fit samples documents: with large minibatches, later sweeps are worth more than more of them."""
-        return {"sweeps": 10, "kept": 5 if rows >= _LARGE_MINIBATCH else 8}
+        """Return how a fit by minibatches of so many rows samples documents."""
+        return {"sweeps": 8, "kept": 1}

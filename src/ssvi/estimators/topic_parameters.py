@@ -53,7 +53,7 @@ class TopicParameters(WordsEstimator):
         StochasticEstimator,
         "learning_decay",
         default=None,
-        words="""kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.3 where
+        words="""kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.25 where
         the global step averages its path ("ssvi" and "map" do), else 0.5, and in `partial_fit` 0.6.""",
     )
     learning_offset: float | None = changed(
@@ -76,13 +76,13 @@ class TopicParameters(WordsEstimator):
         default so, unless eta is above 0.15: beside so large a prior, the few words seen so far would be lost.""",
         check=optional(require_flag),
     )
-    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=10, kind='int or "auto"')
+    max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=8, kind='int or "auto"')
     convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.065)
     batch_size: int | None = changed(
         StochasticEstimator,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a tenth of the data, and of small data up to a seventh, as long as
+        words="""Documents in a minibatch. By default a fifteenth of the data, and of small data up to a seventh, as long as
         that is no more than 300; at least 128 and at most 4,000; in `partial_fit` 1,000.""",
     )
     merge_copies: bool = parameter(
@@ -129,6 +129,6 @@ class TopicParameters(WordsEstimator):
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 20)
     _largest_batch: ClassVar[int] = 4_000
-    _batches_of_data: ClassVar[int] = 10
+    _batches_of_data: ClassVar[int] = 15
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 1.0)
     _softens_draws: ClassVar[bool] = True
