@@ -70,7 +70,8 @@ _SAMPLERS = {
     "SGRLD, steps 0.03": _sgrld(0.03),
     "SGRLD, steps 0.1": _sgrld(0.1),
     "G-OEM": _goem(100),
-    "G-OEM, 10 sweeps": _goem(local_step=Gibbs(sweeps=10, kept=5)),
+    "G-OEM, 10 sweeps": _goem(local_step=Gibbs(sweeps=10, kept=5, statistics="drawn")),
+    "G-OEM, our counts": _goem(local_step=Gibbs(sweeps=8)),  # by probabilities, which its authors do not have
     "G-OEM, boosted": _goem(boosted=True),
 }
 _METHODS = (*_ESTIMATORS, *_SAMPLERS, _TOMOTOPY)

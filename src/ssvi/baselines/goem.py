@@ -45,6 +45,7 @@ class ChainedGibbs(Gibbs):
 
     sweeps: int = 1
     kept: int = 1
+    statistics: str = "drawn"
     kernel: str = "dense"
     begins: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     chains: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
@@ -77,7 +78,7 @@ class Goem(Steps):
     schedule : Schedule
         rho_t; by default t^-1/2.
     local_step : Gibbs
-        The sweeps over each document; by default 20, of which the last half count.
+        The sweeps over each document; by default 20, of which the last half count, by the topics drawn.
     averaging : float
         p of the average of lambda over the path (Polyak's), in which step t counts in proportion to t^p; 0 for none.
     boosted : bool
@@ -90,7 +91,7 @@ class Goem(Steps):
     model: LDA
     population: int
     schedule: Schedule = field(default_factory=lambda: PowerSchedule(decay=0.5, offset=0.0))
-    local_step: Gibbs = field(default_factory=lambda: Gibbs(sweeps=20, kept=10))
+    local_step: Gibbs = field(default_factory=lambda: Gibbs(sweeps=20, kept=10, statistics="drawn"))
     averaging: float = 1.0
     boosted: bool = False
     backend: Backend = field(default_factory=Threads)

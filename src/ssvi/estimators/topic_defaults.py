@@ -62,7 +62,7 @@ class TopicDefaults(TopicParameters):
             return step
         excess = self._eta_excess()
         warm_sweeps = _WARM_SWEEPS + 2.0 * math.log(excess)
-        return replace(step, warm_sweeps=warm_sweeps, draw_softening=_DRAW_SOFTENING * excess**1.5)
+        return replace(step, warm_sweeps=warm_sweeps, draw_softening=_DRAW_SOFTENING * excess**2)
 
     def _eta_excess(self) -> float:
         """Return how many times as large as a small one eta is.
