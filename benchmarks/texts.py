@@ -12,6 +12,7 @@ With `+stop` at the end of a name, such as `dict:gcide+stop`, stop words are kep
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import re
@@ -23,7 +24,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from benchmarks.common import with_known_words
 from ssvi.batches.documents import Documents
+from ssvi.experiments import corpora
 from ssvi.experiments.corpora import Corpus
 
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"  # of numbers in an index of dictd
@@ -35,6 +38,13 @@ def is_text(name: str) -> bool:
     """Tell whether this names a kind of text, and not a file or folder of counts."""
     kind, _, rest = name.removesuffix(_KEEP).partition(":")
     return (kind in _WHOLE and not rest) or (kind in _NAMED and bool(rest))
+
+
+def load_any(place: str, options: argparse.Namespace) -> Corpus:
+    """Load a kind of text or a file or folder of counts, without words that no training document has."""
+    sizes = {"held_out": options.held_out, "documents": options.documents}
+    corpus = load(place, **sizes) if is_text(place) else corpora.load(Path(place), **sizes, shuffled=True)
+    return with_known_words(corpus)
 
 
 def load(name: str, *, held_out: int, documents: int, words: int = 20_000) -> Corpus:

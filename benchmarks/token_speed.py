@@ -52,7 +52,7 @@ def main() -> None:
 
 def _measure(documents: Documents, n_topics: int, alpha: float, options: argparse.Namespace) -> dict[str, float]:
     """Return rates of the local step on one thread and two, of a fit and of tomotopy, in millions, and ratios."""
-    model, step = LDA(documents.n_words, np.full(n_topics, alpha), ETA), Gibbs(kept=5)  # as the estimator has it
+    model, step = LDA(documents.n_words, np.full(n_topics, alpha), ETA), Gibbs()  # as the estimator has it
     pools = [Threads(1), Threads(2)]
     problem = engine.Problem(model, step, SsviA(), population=len(documents), backend=pools[1])
     state = engine.run(problem, engine.init(model, 0), documents, sweeps=2, batch_size=_BATCH)

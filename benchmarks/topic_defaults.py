@@ -14,13 +14,12 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import texts
-from benchmarks.common import Report, arguments, with_known_words
+from benchmarks.common import Report, arguments
 from benchmarks.peers import topics_of_tomotopy, words_of
 from ssvi import LatentDirichletAllocation
 from ssvi.batches.documents import Documents
@@ -41,7 +40,7 @@ def main() -> None:
     settings |= {name: name for name in ("symmetric", "asymmetric")}
     warm_up(options)
     for place in options.corpora:
-        corpus = with_known_words(_load(place, options))
+        corpus = texts.load_any(place, options)
         for name in options.settings:
             alpha = settings[name]
             fit = LatentDirichletAllocation(
@@ -62,12 +61,6 @@ def warm_up(options: argparse.Namespace) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         LatentDirichletAllocation(8, max_iter=6, n_jobs=options.threads, random_state=0).fit(few)
-
-
-def _load(place: str, options: argparse.Namespace) -> corpora.Corpus:
-    if texts.is_text(place):
-        return texts.load(place, held_out=options.held_out, documents=options.documents)
-    return corpora.load(Path(place), held_out=options.held_out, documents=options.documents, shuffled=True)
 
 
 def _tomotopy(documents: Documents, options: argparse.Namespace) -> tuple[Array, Array, Seconds]:

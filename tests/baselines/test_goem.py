@@ -17,7 +17,7 @@ from ssvi.schedules import ConstantSchedule
 MODEL = LDA(6, np.array([0.3, 0.5, 0.2]), 0.1)
 COUNTS = np.array([[3, 0, 1, 0, 2, 0], [0, 2, 0, 2, 0, 0], [0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0]])
 TOKENS = [np.repeat(np.arange(6), row) for row in COUNTS]
-PRECISE = Gibbs(sweeps=6, kept=3, precision="float64")
+PRECISE = Gibbs(sweeps=6, kept=3, statistics="drawn", precision="float64")
 
 
 class _PlainChain:

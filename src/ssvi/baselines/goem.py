@@ -45,7 +45,6 @@ class ChainedGibbs(Gibbs):
 
     sweeps: int = 1
     kept: int = 1
-    statistics: str = "drawn"
     kernel: str = "dense"
     begins: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     chains: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
@@ -54,10 +53,11 @@ class ChainedGibbs(Gibbs):
     shares_memory = True
 
     @classmethod
-    def over(cls, batch: Documents, precision: str) -> ChainedGibbs:
+    def over(cls, batch: Documents, sampler: Gibbs) -> ChainedGibbs:
         """Return the sampler of a minibatch before its first sweep."""
         begins = np.append(0, np.cumsum(batch.lengths().astype(np.int64)))
-        return cls(precision=precision, begins=begins, chains=np.zeros(begins[-1], np.uint32))
+        chains = np.zeros(begins[-1], np.uint32)
+        return cls(statistics=sampler.statistics, precision=sampler.precision, begins=begins, chains=chains)
 
     def _chains(self, prepared: PreparedForGibbs, start: int, stop: int) -> tuple[npt.NDArray[np.uint32], bool]:
         return self.chains[self.begins[start] : self.begins[stop]], self.goes_on
@@ -145,7 +145,7 @@ class Goem(Steps):
     ) -> Array:
         """Return the mean counts of the sweeps that count, words x topics; `kept` is lambda' but for the counts."""
         sampler, scale = self.local_step, step_size * self.population / len(batch)
-        chain = ChainedGibbs.over(batch, sampler.precision)
+        chain = ChainedGibbs.over(batch, sampler)
         lam, own, rest = state.parameters["topics"], kept[:, chosen].T, kept.sum(axis=1)
         topics, total = np.ascontiguousarray(lam[:, chosen].T), lam.sum(axis=1)
         counted = np.zeros_like(topics)

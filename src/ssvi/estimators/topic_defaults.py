@@ -1,4 +1,4 @@
-"""How a fit of topics goes unless it is told otherwise: priors, the form of SSVI, sweeps, when copies are merged."""
+"""How a fit of topics goes unless it is told otherwise: priors, the form of SSVI, when copies are merged."""
 
 from __future__ import annotations
 
@@ -96,7 +96,3 @@ class TopicDefaults(TopicParameters):
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         first, last = max(_DISTINCT, _REARRANGING[0] * plan.planned), _REARRANGING[1] * plan.passes
         return (first, last) if self.merge_copies and first < last else NEVER
-
-    def _sampling(self, rows: int) -> dict[str, int]:
-        """Return how a fit by minibatches of so many rows samples documents."""
-        return {"sweeps": 8, "kept": 1}

@@ -271,10 +271,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Componen
         return step
 
     def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
-        return self._local_step(data, **self._sampling(plan.batch_size))
+        return self._local_step(data)
 
     def _stream_step(self, data: Documents) -> LocalStep:
-        return self._local_step(data, **self._sampling(self._streamed_size()))
+        return self._local_step(data)
 
     def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
         return [perplexity_monitor(self, data, plan)] if self.evaluate_every > 0 else []

@@ -84,7 +84,7 @@ class LocalResult:
     bound : float or None
         The sum of the local ELBOs, where the step optimises one.
     scale : float
-        What eta_hat is to be multiplied with. (A sampler counts in whole numbers, over several sweeps.)
+        What eta_hat is to be multiplied with. (A sampler adds up several sweeps.)
 
     """
 
@@ -110,7 +110,8 @@ class LocalStep(ABC):
     """The blocks of which a minibatch touches some "rows" or "coordinates" only. Their views and statistics are those
     of a `Part`, and what is not touched is put off; see `ssvi.stores`."""
     counts: ClassVar[bool] = False
-    """Whether its statistics are whole numbers, so that their sum is the same in any order. Then there is `count`."""
+    """Whether sums of its statistics are exact, and so the same in any order: whole numbers, or multiples of a power of 2
+    that doubles hold. Then there is `count`."""
     prepares_whole: ClassVar[bool] = False
     """Whether `prepare` must see the whole minibatch: for instance because it has matrix products over all groups,
     whose last bits depend on how many there are. Then every machine is sent all of it, which takes longer."""

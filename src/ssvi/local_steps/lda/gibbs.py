@@ -67,7 +67,7 @@ class Gibbs(LdaStep):
 
     """
 
-    sweeps: int = 10
+    sweeps: int = 8
     kept: int = 1
     statistics: str = "expected"
     precision: str = "float32"
