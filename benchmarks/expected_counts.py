@@ -67,9 +67,8 @@ def _show(report: Report, options: argparse.Namespace) -> None:
     for corpus, form in dict.fromkeys((row["corpus"], row["form"]) for row in rows):
         own = [select(rows, corpus=corpus, form=form, passes=passes) for passes in options.passes]
         spent = np.mean([row["processor_seconds"] for row in own[-1]])
-        lines.append(
-            [corpus, form, *(f"{np.mean([row['score'] for row in part]):.4f}" for part in own), f"{spent:.1f}"]
-        )
+        scores = (f"{np.mean([row['score'] for row in part]):.4f}" for part in own)
+        lines.append([corpus, form, *scores, f"{spent:.1f}"])
     print()
     print(markdown(["corpus", "counts", *(f"{passes:g} passes" for passes in options.passes), "s"], lines))
 

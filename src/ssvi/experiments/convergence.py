@@ -34,7 +34,7 @@ class ConvergenceSetting:
         (), "a folder with bow.npz, a .npz or LDA-C file, or docstrings; repeat for several", grid=True
     )
     algorithm: tuple[str, ...] = option(
-        ("0.3/1", "adaptive", "0.6/10", "0.5/1", "0.4/1", "0.2/1"),
+        ("0.25/1", "adaptive", "0.6/10", "0.5/1", "0.4/1", "0.3/1", "0.2/1"),
         "step sizes: adaptive, or KAPPA/TAU for (t + TAU)^-KAPPA, such as 0.6/10; repeat for several",
         grid=True,
     )
@@ -95,7 +95,7 @@ class ConvergenceExperiment(Experiment):
     title = "Step sizes, and when a fit has converged"
     settings: ClassVar[Mapping[str, ConvergenceSetting]] = {
         "quick": ConvergenceSetting(
-            documents=2_000, test_documents=500, topics=20, passes=20, algorithm=("0.3/1", "adaptive")
+            documents=2_000, test_documents=500, topics=20, passes=20, algorithm=("0.25/1", "adaptive")
         ),
         "paper": ConvergenceSetting(),
     }

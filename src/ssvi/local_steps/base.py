@@ -110,8 +110,8 @@ class LocalStep(ABC):
     """The blocks of which a minibatch touches some "rows" or "coordinates" only. Their views and statistics are those
     of a `Part`, and what is not touched is put off; see `ssvi.stores`."""
     counts: ClassVar[bool] = False
-    """Whether sums of its statistics are exact, and so the same in any order: whole numbers, or multiples of a power of 2
-    that doubles hold. Then there is `count`."""
+    """Whether sums of its statistics are exact, and so the same in any order: whole numbers, or multiples of a power of
+    2 that doubles hold. Then there is `count`."""
     prepares_whole: ClassVar[bool] = False
     """Whether `prepare` must see the whole minibatch: for instance because it has matrix products over all groups,
     whose last bits depend on how many there are. Then every machine is sent all of it, which takes longer."""

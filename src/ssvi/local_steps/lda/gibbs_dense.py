@@ -383,9 +383,9 @@ def gibbs_dense(
 
     Fills statistics (words x topics) and tallies (documents x topics) with counts summed over the last `kept` of
     `sweeps` sweeps, unless they have no rows (statistics in floating point, which have as many columns as `weights`,
-    count tokens by their probabilities, see `expected`), `tables` with what the last sweep says of alpha (`count_tables`) and
-    `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do not learn that, and
-    do not wait until it is compiled.
+    count tokens by their probabilities, see `expected`), `tables` with what the last sweep says of alpha
+    (`count_tables`) and `word_tables`, unless it is None, with what it says of eta (`count_word_tables`): most fits do
+    not learn that, and do not wait until it is compiled.
     The first sweep draws each token given those before it. `chains`, unless it is empty, receives the topic of each
     token after the last sweep, document after document; a shard that `goes_on` begins with what is there. Rows of
     `weights`, and `alpha`, are a whole number of vectors, 0 past the last topic.
