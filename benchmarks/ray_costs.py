@@ -35,7 +35,7 @@ from ssvi.models.lda import LDA
 from ssvi.numerics.random import derive_keys
 
 _STORE = 150 * 2**20
-_STEP = Gibbs(sweeps=5, kept=4)
+_STEP = Gibbs(sweeps=5, kept=4, statistics="drawn")
 _NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _STORE}
 
 

@@ -40,7 +40,7 @@ def main() -> None:
     options = parser.parse_args()
     split, report = load(options), Report(options, "ray_speed")
     places: dict[str, Backend] = {"threads": Threads(options.threads), "ray": _local_ray(options.threads)}
-    local_steps: tuple[LocalStep, ...] = (Gibbs(sweeps=5, kept=4), MeanField())
+    local_steps: tuple[LocalStep, ...] = (Gibbs(sweeps=5, kept=4, statistics="drawn"), MeanField())
     for size in options.batch_sizes:
         for local_step in local_steps:
             wall, processor = _times(split.train, local_step, size, options.topics, options.steps, places)

@@ -62,14 +62,22 @@ def backend(cluster):
     return Ray(1, cluster.address)
 
 
-@pytest.mark.parametrize("step", [Gibbs(), MeanField()], ids=lambda step: step.name)  # whole numbers, and others
+STEPS = {
+    "gibbs": Gibbs(),
+    "many": Gibbs(kernel="sparse"),
+    "drawn": Gibbs(statistics="drawn"),
+    "mean_field": MeanField(),
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_workers_find_the_bits_of_threads(backend, step, many_tasks, monkeypatch):
     assert_bits_of_threads(backend, Setting(step, LDA.example(), seed=0), monkeypatch)
 
 
 def test_steps_that_share_memory_run_in_this_process(backend):
     _, documents = LDA(20, np.full(3, 0.3), 0.1).simulate(np.random.default_rng(0), 30, length=20.0)
-    chain = ChainedGibbs.over(documents, "float32")
+    chain = ChainedGibbs.over(documents, Gibbs())
     model = LDA(20, np.full(3, 0.3), 0.1)
     views = {"topics": np.log(np.full((3, 20), 0.05))}
     backend.map_reduce(chain, model, views, documents, np.arange(30, dtype=np.uint64), want_local=False)

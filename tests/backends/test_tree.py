@@ -107,6 +107,11 @@ def test_counts_whose_sum_is_too_large_for_their_type():
     np.testing.assert_array_equal(add_counts([large, large]), [[2**32 - 2, 2]])
 
 
+def test_doubles_whose_sums_are_exact_are_added_as_they_are():
+    parts = [pack(np.array([[0.25, 2.0**-24], [0.0, 0.0], [1.0, 3.0]])) for _ in range(3)]
+    np.testing.assert_array_equal(add_counts(parts), [[0.75, 3 * 2.0**-24], [0.0, 0.0], [3.0, 9.0]])
+
+
 def test_parcels_arrive_as_they_were_and_can_be_written_to():
     sent = {"numbers": np.arange(10.0), "columns": np.asfortranarray(np.ones((3, 2))), "text": "x"}
     parcel = wrap(sent)

@@ -42,7 +42,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found on one or more blocks; `counts` says that all of it are whole numbers, summed in any order."""
+    """What was found on one or more blocks; `counts` says that sums of it are exact, in any order."""
 
     eta_hat: Mapping[str, Packed]
     local: Mapping[str, Array]

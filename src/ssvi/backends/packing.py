@@ -61,10 +61,11 @@ class Packed:
 
 
 def add_counts(packed: Sequence[Packed]) -> npt.NDArray[Any]:
-    """Return the sum of arrays of whole numbers, in their own type if it holds the sum, or else in 64 bits."""
-    narrow = packed[0].dtype
-    fits = sum(own.largest() for own in packed) <= np.iinfo(narrow).max
-    total = np.zeros(packed[0].shape, narrow if fits else np.int64)
+    """Return a sum that is exact: of whole numbers, in their own type if it holds it or else in 64 bits; of doubles."""
+    kind = packed[0].dtype
+    whole = kind.kind in "iu"
+    fits = not whole or sum(own.largest() for own in packed) <= np.iinfo(kind).max
+    total = np.zeros(packed[0].shape, kind if fits else np.int64)
     for own in packed:
         own.add_to(total)
     return total

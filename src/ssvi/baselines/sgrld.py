@@ -73,7 +73,8 @@ class Sgrld(Steps):
     schedule : Schedule
         epsilon_t; see `langevin_schedule`.
     local_step : LocalStep
-        How the expected counts are found: Gibbs sampling.
+        How the expected counts are found: Gibbs sampling, by default with tokens counted by their probabilities (its
+        authors count draws; this is better).
     averaging : float
         p of the average of phi, in which step t counts in proportion to t^p; 0 for none, and the last phi instead.
     backend : Backend

@@ -33,6 +33,8 @@ SMALLEST_PACKED = 2.0**-63
 _INT16, _INT32, _INT64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _DROPPED = 13  # bits of a single-precision number's fraction that packing rounds away
 _OFFSET = 64 << 23  # what the bits of SMALLEST_PACKED are in single precision
+_LONGER_FRACTION = 52 - 23  # bits that a double's fraction has more
+_OFFSET_OF_DOUBLES = (1023 - 63) << 52  # what the bits of SMALLEST_PACKED are in double precision
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -246,6 +248,29 @@ def _name(kind: Any) -> str:
     """Return LLVM's short name of a vector type, as names of its intrinsics have it."""
     element = kind.element
     return f"v{WIDTH}" + ({"float": "f32", "double": "f64"}.get(str(element)) or str(element))
+
+
+def number_at_in_python(values: npt.NDArray[Any], row: int, column: int) -> float:
+    """Do what `number_at` does."""
+    number = values[int(row), int(column) : int(column) + 1]
+    return float(unpack(number)[0] if number.dtype == np.uint16 else number[0])
+
+
+@intrinsic(in_python=number_at_in_python)
+def number_at(_typing: Any, values: Any, row: Any, column: Any) -> Any:
+    """Return an element of a matrix, which may be of packed numbers, in double precision."""
+    double = ir.DoubleType()
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        matrix = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.add(builder.mul(arguments[1], builder.extract_value(matrix.shape, 1)), arguments[2])
+        value = builder.load(builder.gep(matrix.data, [place]))
+        if isinstance(values.dtype, types.Integer):
+            bits = builder.shl(builder.zext(value, _INT64), constant(_DROPPED + _LONGER_FRACTION))
+            return builder.bitcast(builder.add(bits, constant(_OFFSET_OF_DOUBLES)), double)
+        return value if value.type == double else builder.fpext(value, double)
+
+    return types.float64(values, types.uint64, types.uint64), codegen
 
 
 def pack_in_python(values: npt.NDArray[np.float32], packed: npt.NDArray[np.uint16]) -> None:

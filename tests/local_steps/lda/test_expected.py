@@ -89,7 +89,8 @@ def test_sparse_counts_and_what_the_prior_has_are_the_plain_sums(n_topics, dtype
     )  # fmt: skip
     for sums in (statistics, from_prior):
         np.testing.assert_array_equal(sums * 2.0**24 % 1.0, 0.0)
-    expected.with_prior(statistics, from_prior, weights, document.alpha, 0, 7)
+    totals = np.ascontiguousarray(prior[:, document.width // WIDTH - 1])
+    expected.with_prior(statistics, from_prior, weights, document.alpha, totals)
     np.testing.assert_allclose(statistics, document.plain(document.weights), atol=1e-5)
 
 

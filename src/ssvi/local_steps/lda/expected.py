@@ -1,12 +1,13 @@
 """Tokens counted by their probabilities: what the Gibbs kernels record of a kept sweep, unless they count draws.
 
 Given the topics of all other tokens of its document, a token has topic k with probability
-(n_k + alpha_k) beta_kw / sum_j (n_j + alpha_j) beta_jw, where n leaves the token itself out. Counts of these
-probabilities have the mean of counts of drawn topics and far less noise (Rao and Blackwell), so that one sweep of them
-says more than ten of draws.
+(n_k + alpha_k) beta_kw / sum_j (n_j + alpha_j) beta_jw, where n leaves the token itself out. Once a
+chain has forgotten its start, counts of these probabilities have the mean of counts of drawn topics and far less noise
+(Rao and Blackwell), so that one sweep of them says more than ten of draws.
 
 What is added is rounded to multiples of 2^-24. Sums of such numbers are exact in double precision, up to 2^29 tokens of
-a word, and so are the same in any order: shards may add to one array, whichever comes first.
+a word in a minibatch (counted once for each kept sweep), and so are the same in any order: shards may add to one array,
+whichever comes first.
 """
 
 from __future__ import annotations
@@ -19,14 +20,13 @@ from llvmlite import ir
 from numba import types
 
 from ssvi.numerics.compile import intrinsic, kernel
-from ssvi.numerics.simd import WIDTH, VectorCode, array_address, constant, loop, unpack, variable
+from ssvi.numerics.simd import WIDTH, VectorCode, array_address, constant, loop, number_at, variable
 from ssvi.typing import Array
 
 _ROUNDING = 2.0**28
 """Doubles from here on, up to twice that, are multiples of 2^-24: adding it, then taking it away, rounds to these."""
 
-_INT32, _INT64, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
-_PACKED_TO_DOUBLE, _LEAST_EXPONENT = 42, 1023 - 63  # bits to shift, and the exponent of SMALLEST_PACKED in a double
+_INT32, _DOUBLE = ir.IntType(32), ir.DoubleType()
 
 
 def _add_in_python(
@@ -44,7 +44,7 @@ def _add_in_python(
     """Do what `_add` does."""
     if statistics.dtype.kind != "f":
         return
-    size = alpha.size
+    size, begin, row = alpha.size, int(begin), int(row)
     own = tally[begin : begin + size] + alpha
     own[topic] = (tally[begin + topic] - 1) + alpha[topic]
     masses[:size] = own * weights[row : row + size]
@@ -100,7 +100,7 @@ class _AddCode(VectorCode):
 
     def write(self) -> None:
         """Write everything."""
-        total = self._last_of_sums()
+        total = self._fill_masses()
         share = self.splat(self._builder.fdiv(self._times, total))
         wide = ir.VectorType(_DOUBLE, WIDTH)
         rounding = ir.Constant(wide, [ir.Constant(_DOUBLE, _ROUNDING)] * WIDTH)
@@ -115,7 +115,7 @@ class _AddCode(VectorCode):
             before.align = 8
             builder.store(builder.fadd(before, rounded), address).align = 8
 
-    def _last_of_sums(self) -> Any:
+    def _fill_masses(self) -> Any:
         """Write down (n_k + alpha_k) beta_kw for all topics, the token's own left out of n; return the sum."""
         builder, kind = self._builder, ir.VectorType(_INT32, WIDTH)
         total = variable(builder, self.zero)
@@ -162,28 +162,6 @@ def add_expected(
         token += times
 
 
-def _weight_in_python(weights: npt.NDArray[Any], word: int, k: int) -> float:
-    """Do what `_weight` does."""
-    row = weights[word, k : k + 1]
-    return float(unpack(row)[0] if row.dtype == np.uint16 else row[0])
-
-
-@intrinsic(in_python=_weight_in_python)
-def _weight(_typing: Any, weights: Any, word: Any, k: Any) -> Any:
-    """Return a weight, which may be packed in 16 bits, in double precision."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        matrix = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.add(builder.mul(arguments[1], builder.extract_value(matrix.shape, 1)), arguments[2])
-        value = builder.load(builder.gep(matrix.data, [place]))
-        if isinstance(weights.dtype, types.Integer):
-            bits = builder.shl(builder.zext(value, _INT64), constant(_PACKED_TO_DOUBLE))
-            return builder.bitcast(builder.add(bits, constant(_LEAST_EXPONENT << 52)), _DOUBLE)
-        return value if value.type == _DOUBLE else builder.fpext(value, _DOUBLE)
-
-    return types.float64(weights, types.uint64, types.uint64), codegen
-
-
 @kernel
 def add_expected_sparse(
     words: npt.NDArray[np.uint32],
@@ -215,7 +193,7 @@ def add_expected_sparse(
         total = rest
         for slot in range(used):
             count = float(tally[slot]) - (1.0 if slot == own else 0.0)
-            masses[slot] = count * _weight(weights, np.uint64(word), np.uint64(slots[slot]))
+            masses[slot] = count * number_at(weights, np.uint64(word), np.uint64(slots[slot]))
             total += masses[slot]
         share = times / total
         for slot in range(used):
@@ -226,16 +204,13 @@ def add_expected_sparse(
 
 @kernel
 def with_prior(
-    statistics: Array, from_prior: Array, weights: npt.NDArray[Any], alpha: npt.NDArray[Any], start: int, stop: int
+    statistics: Array, from_prior: Array, weights: npt.NDArray[Any], alpha: npt.NDArray[Any], totals: npt.NDArray[Any]
 ) -> None:
-    """Share out what words start, ..., stop - 1 have from the prior, in proportion to alpha_k beta_kw."""
-    n_topics = np.uint64(statistics.shape[1])
-    for word in range(start, stop):
+    """Share out what words have from the prior, in proportion to alpha_k beta_kw, whose sums are `totals`."""
+    for word in range(statistics.shape[0]):
         if from_prior[word] == 0.0:
             continue
-        total = 0.0
-        for k in range(n_topics):
-            total += float(alpha[k]) * _weight(weights, np.uint64(word), k)
-        share = from_prior[word] / total
-        for k in range(n_topics):
-            statistics[word, k] += share * float(alpha[k]) * _weight(weights, np.uint64(word), k)
+        share = from_prior[word] / float(totals[word])
+        for k in range(np.uint64(statistics.shape[1])):
+            own = share * float(alpha[k]) * number_at(weights, np.uint64(word), k)
+            statistics[word, k] += (own + _ROUNDING) - _ROUNDING

@@ -53,25 +53,25 @@ class Gibbs(LdaStep):
     sweeps : int
         Sweeps over each document, from a fresh start.
     kept : int
-        How many of them, the last, are averaged.
-    statistics : {"expected", "drawn"}
-        Whether a token of a kept sweep counts for every topic by its probability given all other tokens, or for the
-        topic that was drawn. Both have the same mean, and expected ones far less noise: one sweep of them is worth more
-        than ten (`ssvi.local_steps.lda.expected`).
+        How many of them, the last, are averaged. (Weights of documents are by drawn topics, and want several.)
     precision : {"float32", "float64"}
         The arithmetic of weights and tallies. With "float32" the sparse kernel keeps weights in 16 bits, good to one
         part in 2,048 of a weight: its time goes into reading them.
     kernel : {"auto", "dense", "sparse"}
         Go over all topics in vectors, or over the document's own topics; by default by the number of topics. Both draw
         from the same distribution.
+    statistics : {"expected", "drawn"}
+        Whether a token of a kept sweep counts for every topic by its probability given all other tokens, or for the
+        topic that was drawn. Both have the same mean, and expected ones far less noise: one sweep of them is worth more
+        than ten (`ssvi.local_steps.lda.expected`).
 
     """
 
     sweeps: int = 8
     kept: int = 1
-    statistics: str = "expected"
     precision: str = "float32"
     kernel: str = "auto"
+    statistics: str = "expected"
 
     name = "gibbs"
     counts = True
@@ -85,6 +85,10 @@ class Gibbs(LdaStep):
         require("kept", self.kept, lambda v: is_integer(v) and 1 <= v <= self.sweeps, among)
         require_one_of("statistics", self.statistics, ("expected", "drawn"))
         require_one_of("kernel", self.kernel, ("auto", "dense", "sparse"))
+
+    def expected(self) -> LocalStep:
+        """Return the step whose weights of documents are the mean of half of the sweeps."""
+        return replace(self, kept=max(self.kept, self.sweeps // 2), statistics="expected")
 
     def sampler(self, model: Any) -> LocalStep | None:
         """Return one draw of each document's topics; after so many sweeps its start is forgotten."""
@@ -156,7 +160,7 @@ class Gibbs(LdaStep):
         return self.statistics == "expected"
 
     def zeros(self, model: LDA, prepared: PreparedForGibbs) -> dict[str, npt.NDArray[Any]]:
-        """Return zeros, words x topics."""
+        """Return zeros: words x topics, in whole vectors where the kernel wants that, and what hyperparameters need."""
         n_words = len(prepared.words)
         zeros = {"topics": self._no_counts(model, prepared, n_words)}
         if self._expects and prepared.prior is not None:
@@ -230,12 +234,13 @@ class Gibbs(LdaStep):
         return {"weights": weights / weights.sum(axis=1, keepdims=True)}
 
     def finish(self, model: LDA, prepared: PreparedForGibbs, result: LocalResult) -> LocalResult:
-        """Average over the kept sweeps; tables are those of one."""
+        """Average over the kept sweeps, and share out what words have from the prior; tables are those of one."""
         eta_hat = dict(result.eta_hat)
-        topics = eta_hat["topics"][:, : model.n_topics]  # without what fills the last vector
+        eta_hat["topics"] = np.ascontiguousarray(eta_hat["topics"][:, : model.n_topics])  # not what fills a vector
         if "from_prior" in eta_hat:
-            with_prior(topics, eta_hat.pop("from_prior"), prepared.weights, prepared.alpha, 0, len(topics))
-        eta_hat["topics"] = topics
+            assert prepared.prior is not None, "the sparse kernel has prior sums"
+            totals = np.ascontiguousarray(prepared.prior[:, prepared.alpha.size // WIDTH - 1])
+            with_prior(eta_hat["topics"], eta_hat.pop("from_prior"), prepared.weights, prepared.alpha, totals)
         for name in ("tables", "word_tables"):
             if name in eta_hat:
                 eta_hat[name] = eta_hat[name] * (TABLE_UNIT * self.kept)
