@@ -24,8 +24,8 @@ class Ssvi(GlobalStep):
     eta-hat + k (V eta-hat - eta-hat), k = r s / (s + softening), where r grows from 0 to 1 over the first sweep, while
     lambda is noise. The reason for the rest: for small s, log beta' is about log(u) / s and V about
     -log(u) = -s log(beta'). A word gets counts to speak of only when its draw is not tiny, -log(beta') below some L of
-    a few nats, and then V is below s L. So the gradient lets go of all but a share s L of what speaks for a word that is not yet in
-    a topic, and the fit stays where its first minibatches put it.
+    a few nats, and then V is below s L. So the gradient lets go of all but a share s L of what speaks for a word that
+    is not yet in a topic, and the fit stays where its first minibatches put it.
 
     Parameters
     ----------
