@@ -18,13 +18,13 @@ from ssvi.global_steps.ssvi import Ssvi
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
-_AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 1.0, 1.0  # of SSVI by name: docs/experiments/lda.md
+_AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 2.0, 1.0  # of SSVI by name: docs/experiments/lda.md
 _SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside what it has
 _LARGE_ETA = 0.15  # from which the prior outweighs the words that the first minibatches stand for
 _LARGEST_EXCESS = 1e6  # of an eta beside which no draw says anything
 _REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end, so that no copies are left
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
-_SMALL_MINIBATCH, _FEWEST_MINIBATCHES = 300, 7  # with fewer documents, most of a step goes into moving topics
+_SMALL_MINIBATCH, _FEWEST_MINIBATCHES = 200, 10  # with fewer documents, most of a step goes into moving topics
 _BOLD = PowerSchedule(0.25, 1.0)
 
 
@@ -61,7 +61,7 @@ class TopicDefaults(TopicParameters):
         if not self._softens_draws:
             return step
         excess = self._eta_excess()
-        warm_sweeps = _WARM_SWEEPS + 2.0 * math.log(excess)
+        warm_sweeps = max(_WARM_SWEEPS, 1.0 + 2.0 * math.log(excess))
         return replace(step, warm_sweeps=warm_sweeps, draw_softening=_DRAW_SOFTENING * excess**2)
 
     def _eta_excess(self) -> float:

@@ -82,8 +82,8 @@ class TopicParameters(WordsEstimator):
         StochasticEstimator,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a fifteenth of the data, and of small data up to a seventh, as
-        long as that is no more than 300; at least 128 and at most 4,000; in `partial_fit` 1,000.""",
+        words="""Documents in a minibatch. By default a fifteenth of the data, and of small data up to a tenth, as long
+        as that is no more than 200; at least 128 and at most 4,000; in `partial_fit` 1,000.""",
     )
     merge_copies: bool = parameter(
         default=True,
