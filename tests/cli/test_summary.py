@@ -159,7 +159,7 @@ def test_a_score_that_falls_is_told_of_by_fit_and_by_info(tmp_path):
     sparse.save_npz(rows, sparse.csr_array(rng.poisson(0.5, (60, 40)) + (rng.random((60, 40)) < 0.05)))
     model = tmp_path / "m.ssvi"
     command = ["fit", "lda", rows, "-k", 40, "-o", model, "--jobs", 1, "--passes", 20, "--held-out", 0.4, "-q"]
-    command += ["--set", "topic_word_prior=0.01", "--set", "doc_topic_prior=0.01", "--set", "merge_copies=false"]
+    command += ["--set", "topic_word_prior=0.005", "--set", "doc_topic_prior=0.01", "--set", "merge_copies=false"]
     run(*command)
     fitted = ssvi.load(model)
     scores = [score for _, score in fitted.scores_]

@@ -83,7 +83,9 @@ def test_both_samplers_count_the_tables_of_their_last_sweep(kernel):
     """With one sweep kept, in a single shard and unit, tables follow from the counts of words."""
     documents, model = _documents(3, 40.0), LDA(WORDS, np.full(TOPICS, 0.2), 0.3, learns_eta=True)
     assert documents.counts.sum() < UNIT_OF_TOKENS * TOPICS
-    result = Threads().map_reduce(Gibbs(6, 1, kernel=kernel), model, VIEW, documents, derive_keys(0, 3))
+    result = Threads().map_reduce(
+        Gibbs(6, 1, kernel=kernel, statistics="drawn"), model, VIEW, documents, derive_keys(0, 3)
+    )
     counts = np.rint(result.eta_hat["topics"] * result.scale)
     seen = 0.3 * (special.digamma(counts + 0.3) - special.digamma(0.3)).sum()
     lengths, total = counts.sum(axis=1), 0.3 * WORDS

@@ -65,7 +65,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     >>> from ssvi import HierarchicalDirichletTopics
     >>> rng = np.random.default_rng(0)
     >>> three = np.kron(np.eye(3), np.full(10, 0.1))  # topics of ten words each
-    >>> counts = np.array([rng.multinomial(50, rng.dirichlet([0.2] * 3) @ three) for _ in range(300)])
+    >>> counts = np.array([rng.multinomial(50, rng.dirichlet([0.2] * 3) @ three) for _ in range(1_000)])
     >>> hdp = HierarchicalDirichletTopics(12, random_state=0).fit(counts)
     >>> hdp.n_active_, hdp.convert_to_lda().components_.shape
     (3, (3, 30))
@@ -118,7 +118,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         LatentDirichletAllocation,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a sixth of the data, at least 128 and at most 4,000; in
+        words="""Documents in a minibatch. By default a twelfth of the data, at least 128 and at most 4,000; in
         `partial_fit` 1,000.""",
     )
     active_share: float = parameter(
@@ -136,7 +136,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         has ended.""",
     )
 
-    _batches_of_data: ClassVar[int] = 6
+    _batches_of_data: ClassVar[int] = 12
     _softens_draws: ClassVar[bool] = False  # topics that are not needed fade away by their draws
     _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
         "doc_topic_prior": ("concentration", None),
