@@ -20,6 +20,7 @@ from ssvi.models.rearranging import Look, Rearrangement, surprising_words
 from ssvi.schedules import ConstantSchedule
 
 MODEL = LDA(12, np.full(3, 0.1), 0.01)
+MODEL_OF_FOUR = LDA(12, np.full(4, 0.1), 0.01)
 
 
 def _three_kinds(n: int) -> Documents:
@@ -46,6 +47,26 @@ def test_what_both_had_seen_is_seen_by_the_one():
     np.testing.assert_allclose(new[0, :4], 50.0 + 20.0 - 0.01)
     np.testing.assert_allclose(new[2], 0.01 + fresh[0])
     np.testing.assert_array_equal(lam, _with_a_copy())  # the argument is left as it is
+
+
+def test_a_topic_that_becomes_a_copy_by_merging_is_merged_too():
+    """The first two are alike (0.905), the third is like both together (0.906) and like neither alone (0.884)."""
+    rows = np.full((4, 12), 0.01)
+    rows[0, :2], rows[1, :2], rows[2, :3], rows[3, 4:] = (84.4, 53.6), (53.1, 83.6), (32.0, 32.0, 21.1), 9.0
+    pairs = MODEL_OF_FOUR._pairs_to_merge(rows, 5)
+    assert pairs == [(0, 1), (0, 2)]
+    assert MODEL_OF_FOUR.copies({"topics": rows}, 0.895) == [(0, 1)]
+    assert MODEL_OF_FOUR._pairs_to_merge(rows, 1) == [(0, 1)]
+    new = Rearrangement(tuple(pairs), {"topics": np.zeros((2, 12))}).applied("topics", Dirichlet(), rows, 0.01)
+    np.testing.assert_allclose(new[0] + 0.02, rows[:3].sum(axis=0))
+
+
+def test_merging_goes_on_from_what_was_merged():
+    """Of three in a row, the last ends with what all had."""
+    rows = np.full((3, 4), 0.01) + np.eye(3, 4)
+    new = Rearrangement(((1, 0), (2, 1)), {"topics": np.zeros((2, 4))}).applied("topics", Dirichlet(), rows, 0.01)
+    np.testing.assert_allclose(new[2], [1.01, 1.01, 1.01, 0.01])
+    np.testing.assert_allclose(new[:2], 0.01)
 
 
 def test_the_words_that_surprise_are_those_that_no_topic_has():

@@ -77,7 +77,7 @@ class TopicParameters(WordsEstimator):
         check=optional(require_flag),
     )
     max_iter: int | str | None = changed(StochasticEstimator, "max_iter", default=8, kind='int or "auto"')
-    convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.065)
+    convergence_tol: float = changed(StochasticEstimator, "convergence_tol", default=0.05)
     batch_size: int | None = changed(
         StochasticEstimator,
         "batch_size",

@@ -195,13 +195,26 @@ class LDA(Model):
         without = [int(k) for k in order if sizes[k] < _LEAST_WORDS] if empty else []
         return pairs + [(int(sizes.argmax()), k) for k in without]
 
+    def _pairs_to_merge(self, lam: Array, most: int) -> list[tuple[int, int]]:
+        """Return pairs to merge, one after the other, until no copies are left: a topic may become one by merging."""
+        merged, prior, pairs = np.array(lam), np.broadcast_to(self._prior, lam.shape), list[tuple[int, int]]()
+        while len(pairs) < most:
+            found = self.copies({"topics": merged}, _SOON_ALIKE, empty=not pairs)[: most - len(pairs)]
+            if not found:
+                break
+            for topic, copy in found:
+                merged[topic] += Dirichlet().seen(merged[copy], prior[copy])
+                merged[copy] = prior[copy]
+            pairs += found
+        return pairs
+
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Merge topics that are near-copies; their places are taken by what documents have and no topic explains.
 
         Two topics can be the same but for noise, and then nothing pulls them apart: each document has either.
         """
         parameters = {"topics": lam("topics")}
-        pairs = self.copies(parameters, _SOON_ALIKE)[: max(1, len(look.groups) // NEIGHBOURS)]
+        pairs = self._pairs_to_merge(parameters["topics"], max(1, len(look.groups) // NEIGHBOURS))
         if not pairs:
             return None
         words = surprising_words(look.groups, look.local()["weights"], self.mean_topics(parameters), len(pairs))

@@ -52,6 +52,7 @@ class Rearrangement:
         rows, etas, seen = (array.T for array in arrays) if lam.shape[0] == 1 else arrays
         for (stays, copy), fresh in zip(self.pairs, self.fresh[name], strict=True):
             rows[stays] += seen[copy]
+            seen[stays] += seen[copy]  # it may be a copy itself of one that comes later
             rows[copy] = etas[copy] + fresh
         return new
 
