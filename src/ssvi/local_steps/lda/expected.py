@@ -3,7 +3,7 @@
 Given the topics of all other tokens of its document, a token has topic k with probability
 (n_k + alpha_k) beta_kw / sum_j (n_j + alpha_j) beta_jw, where n leaves the token itself out. Once a
 chain has forgotten its start, counts of these probabilities have the mean of counts of drawn topics and far less noise
-(Rao and Blackwell), so that one sweep of them says more than ten of draws.
+(Rao and Blackwell), so that one sweep of them says more than eight of draws.
 
 What is added is rounded to multiples of 2^-24. Sums of such numbers are exact in double precision, up to 2^29 tokens of
 a word in a minibatch (counted once for each kept sweep), and so are the same in any order: shards may add to one array,

@@ -63,7 +63,7 @@ class Gibbs(LdaStep):
     statistics : {"expected", "drawn"}
         Whether a token of a kept sweep counts for every topic by its probability given all other tokens, or for the
         topic that was drawn. Both have the same mean, and expected ones far less noise: one sweep of them is worth more
-        than ten (`ssvi.local_steps.lda.expected`).
+        than eight (`ssvi.local_steps.lda.expected`).
 
     """
 
