@@ -130,7 +130,7 @@ def compile_topics(n_topics: int, global_step: str) -> None:
     from ssvi.registry import lookup
 
     step = lookup("ssvi.global_steps", GlobalStep, global_step, "global_step")()
-    if global_step == "ssvi":
+    if global_step in ("ssvi", "ssvi_a"):
         step = replace(step, averaging=7.0, warm_sweeps=1.0, draw_softening=1.0)
     fit_briefly(LDA(WORDS, np.full(n_topics, 0.1), 0.02, "auto"), _made_up_counts(), step)
 

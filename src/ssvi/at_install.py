@@ -45,7 +45,7 @@ def compile_topics() -> None:
 
 def _fit_hierarchical_topics(n_topics: int) -> None:
     model = HDP(ahead.WORDS, n_topics, 1.0, 1.0, 0.02, HDP.learnable, evenness=1.0, half_way=True)
-    ahead.fit_briefly(model, Gibbs(), Ssvi(averaging=7.0, warm_sweeps=1.0))
+    ahead.fit_briefly(model, Gibbs(), Ssvi(averaging=7.0, warm_sweeps=1.0, draw_softening=1.0))
 
 
 PARTS: Mapping[str, Callable[[], None]] = {"documents": compile_documents, "topics": compile_topics}

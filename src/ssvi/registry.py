@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 
 @cache
@@ -32,11 +32,12 @@ def discover_one(package: str, kind: Any, name: str) -> Any | None:
 
 
 def _classes_in(module_name: str, kind: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the concrete subclasses of `kind` that a module defines, with their names."""
+    """Yield the concrete subclasses of `kind` that a module defines, with their names: those that have one."""
     for value in vars(importlib.import_module(module_name)).values():
         own = inspect.isclass(value) and issubclass(value, kind) and value.__module__ == module_name
-        if own and not inspect.isabstract(value):
-            yield cast(Any, value).name, value
+        name = getattr(value, "name", None)
+        if own and name is not None and not inspect.isabstract(value):
+            yield name, value
 
 
 def lookup(package: str, kind: Any, name: str, word: str, also: tuple[str, ...] = ()) -> Any:

@@ -90,17 +90,19 @@ def test_empty_documents_teach_nothing():
 
 
 def test_a_fit_begins_as_lda_and_ends_as_itself():
-    """Evenness falls by rho / even_for a step, and what is learned moves by (1 - evenness) rho."""
+    """Evenness falls by its timetable, where a step takes rho / even_for; others move by (1 - evenness) rho."""
     concentration, growth = usual_concentrations(5)
     model = HDP(30, 5, concentration, growth, 0.1, ("concentration", "growth"), evenness=1.0, even_for=2.0)
     log_weights = np.log([0.6, 0.2, 0.1, 0.06, 0.04])
     np.testing.assert_allclose(model.given(log_weights).alpha, usual_alpha(5))
     result = _result(np.array([30.0, 10.0, 5.0, 3.0, 2.0]), 100.0)
     first = model.at(model.learn({}, result, 0.5))
-    assert (first.concentration, first.growth, first.evenness) == (concentration, growth, 0.75)
+    assert (first.concentration, first.growth) == (concentration, growth)
+    np.testing.assert_allclose(first.evenness, 1.0 - 0.7 * 0.25 / 0.53)  # after a quarter of the time
     second = first.at(first.learn({}, result, 1.0))
-    assert second.evenness == 0.25
-    np.testing.assert_allclose(second.concentration, concentration + 0.25 * (0.5 - concentration))
+    np.testing.assert_allclose(second.evenness, 0.3 - 0.1 * (0.75 - 0.53) / 0.34)
+    pace = 1.0 - first.evenness
+    np.testing.assert_allclose(second.concentration, concentration + pace * (0.5 - concentration))
     last = second.at(second.learn({}, result, 1.0))
     assert last.evenness == 0.0
     np.testing.assert_allclose(last.given(log_weights).alpha, last.concentration * np.exp(log_weights))

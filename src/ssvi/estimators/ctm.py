@@ -22,7 +22,7 @@ from ssvi.estimators.words import Start
 from ssvi.evaluation.document_completion import complete_documents
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.global_steps.base import GlobalStep
-from ssvi.global_steps.ssvi import Ssvi
+from ssvi.global_steps.drawn import DrawnStep
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.ctm.metropolis import Metropolis
 from ssvi.models.ctm import CTM
@@ -222,8 +222,8 @@ class CorrelatedTopicModel(TopicEstimator):
 
     def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
         step = super()._global_step(whole_steps)
-        by_name = isinstance(step, Ssvi) and not isinstance(self.global_step, GlobalStep)
-        return replace(step, warm_sweeps=0.0) if by_name and isinstance(step, Ssvi) else step
+        by_name = not isinstance(self.global_step, GlobalStep)
+        return replace(step, warm_sweeps=0.0) if by_name and isinstance(step, DrawnStep) else step
 
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         return NEVER  # a topic's correlations are of no use to another one in its place

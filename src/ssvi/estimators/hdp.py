@@ -22,13 +22,13 @@ from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.base import is_active
 from ssvi.models.hdp import HDP, usual_concentrations
 from ssvi.models.lda import LDA
-from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
 # For how long topics are taken for alike, less and less: a share of the sum of a fit's step sizes.
-_EVEN_SHARE = 0.8
-_FEWEST_STEPS, _FEWEST_PASSES = 180, 20  # topics of no use fade away by and by
-_FIRST_ETA = 0.01
+_EVEN_SHARE = 0.75
+_FEWEST_STEPS, _FEWEST_PASSES = 234, 13  # topics of no use fade away by and by
+_SMALLEST_BATCH = 50
+_CHANCE_WORDS, _CHANCE_SHARE = 100, 0.01  # a topic of fewer words, or a smaller share of few, may be one of chance
 _NEARLY_ALL = 0.9  # of the topics in use: then there may be room for too few
 _ENOUGH_WORDS, _ENOUGH_STEPS = 100, 50  # words for each topic, and steps, before anything is said of their number
 
@@ -98,19 +98,18 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     topic_word_prior: float | str | Sequence[float] | npt.NDArray[Any] | None = changed(
         LatentDirichletAllocation,
         "topic_word_prior",
-        default=AUTO,
-        kind='"auto", float, or array of V or T x V floats',
+        default=None,
         words="""eta, the Dirichlet prior of a topic's word probabilities: for all words, for each word, or for each
-        word in each topic. "auto" learns one number, from 0.01 on, half way: to the geometric mean of the most probable
-        one and 1 / T, which predicts better. With an eta that is much too small, topics of a few chance words stay. See
-        also `seed_words`, which want a number.""",
+        word in each topic; 1 / T by default. "auto" learns one number, from there on, half way: to the geometric mean
+        of the most probable one and 1 / T, which predicts text a little worse, and tells topics from chance better
+        where there are few documents. See also `seed_words`, which want a number.""",
     )
     max_iter: int | str | None = changed(
         LatentDirichletAllocation,
         "max_iter",
         default=None,
         kind='int, "auto", optional',
-        words="""Passes over the data in `fit`. By default 20, or as many as make 180 steps. "auto" goes on until the
+        words="""Passes over the data in `fit`. By default 13, or as many as make 234 steps. "auto" goes on until the
         fit has converged, for ten times that at most.""",
     )
     convergence_tol: float = changed(LatentDirichletAllocation, "convergence_tol", default=0.01)
@@ -118,13 +117,14 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         LatentDirichletAllocation,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a twelfth of the data, at least 128 and at most 4,000; in
+        words="""Documents in a minibatch. By default an eighteenth of the data, at least 50 and at most 4,000; in
         `partial_fit` 1,000.""",
     )
     active_share: float = parameter(
         default=1e-3,
         kind="float",
-        words="A topic is active if it holds this share of the words, and half a word at the least.",
+        words="""A topic is active if it holds this share of the words, and a hundred words or a hundredth of all,
+        whichever is less, at the least: smaller ones may be of chance words.""",
         check=lambda name, value: require(name, value, lambda v: 0 <= v <= 1, "from 0 to 1"),
     )
 
@@ -136,8 +136,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         has ended.""",
     )
 
-    _batches_of_data: ClassVar[int] = 12
-    _softens_draws: ClassVar[bool] = False  # topics that are not needed fade away by their draws
+    _batches_of_data: ClassVar[int] = 18
+    _draw_softening: ClassVar[float] = 3.0
     _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
         "doc_topic_prior": ("concentration", None),
         "topic_concentration_prior": ("growth", None),
@@ -149,9 +149,11 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
 
     @property
     def active_(self) -> npt.NDArray[np.bool_]:
-        """Which topics hold a share `active_share` of the words, and half a word at the least."""
+        """Which topics hold a share `active_share` of the words, and enough of them not to be of chance words."""
         check_is_fitted(self)
-        active: npt.NDArray[np.bool_] = is_active(self._model().words_held(self._state.estimate), self.active_share)
+        held = self._model().words_held(self._state.estimate)
+        enough = held >= min(_CHANCE_WORDS, _CHANCE_SHARE * held.sum())
+        active: npt.NDArray[np.bool_] = is_active(held, self.active_share) & enough
         return active
 
     @property
@@ -194,9 +196,9 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         `active_share` than this estimator's own takes rare topics along: a large collection may have many of these.
         """
         check_is_fitted(self)
-        share = self.active_share if active_share is None else active_share
         held = self._model().words_held(self._state.estimate)
-        active = np.flatnonzero(is_active(held, share)) if is_active(held, share).any() else np.array([held.argmax()])
+        chosen = self.active_ if active_share is None else is_active(held, active_share)
+        active = np.flatnonzero(chosen) if chosen.any() else np.array([held.argmax()])
         alpha, eta = self._lda().alpha[active], self.topic_word_prior_
         eta = np.asarray(eta)[active] if np.ndim(eta) == 2 else eta
         own = self.get_params(deep=False)
@@ -283,10 +285,6 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _fixed(self) -> Mapping[str, Any]:
         return {**self._fitted, "topic_word_prior": AUTO if self._learns_eta else self.topic_word_prior_}
 
-    def _eta(self) -> float | Array:
-        start = _FIRST_ETA if self.topic_word_prior is None or self._is_eta_learned() else self.topic_word_prior
-        return self._word_prior(start, self.n_components)
-
     def _concentrations(self) -> tuple[float, float]:
         """Return alpha and gamma, or the start of those that are learned."""
         alpha, gamma = self._fitted["doc_topic_prior"], self._fitted["topic_concentration_prior"]
@@ -316,13 +314,15 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _views(self) -> dict[str, Array]:
         return {"weights": np.log(self.weights_)[None], **super()._views()}
 
+    def _batch_size_for(self, n: int) -> int:
+        if self.batch_size or self._is_batch(n):
+            return super()._batch_size_for(n)
+        return min(max(n // self._batches_of_data, _SMALLEST_BATCH), self._largest_batch, n)
+
     def _planned_passes(self, n: int) -> int:
         if self.max_iter is not None and not isinstance(self.max_iter, str):
             return int(self.max_iter)
         return max(_FEWEST_PASSES, -(-_FEWEST_STEPS // -(-n // self._batch_size_for(n))))
-
-    def _usual_schedule(self) -> PowerSchedule:
-        return self._online_schedule
 
     def _first_end(self, plan: Plan) -> int:
         return plan.planned * plan.steps_per_pass  # until then topics are taken for more alike than they are
@@ -336,5 +336,5 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         Step sizes that adapt are not known before: they are taken for the usual ones.
         """
         plan = self._plan(rows)
-        schedule = self._online_schedule if isinstance(plan.schedule, AdaptiveSchedule) else plan.schedule
+        schedule = self._usual_schedule() if isinstance(plan.schedule, AdaptiveSchedule) else plan.schedule
         return _EVEN_SHARE * sum(schedule(step) for step in range(1, plan.planned * plan.steps_per_pass + 1))

@@ -13,12 +13,13 @@ from ssvi.estimators.parameters import with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.topic_parameters import TopicParameters
 from ssvi.global_steps.base import GlobalStep
+from ssvi.global_steps.drawn import DrawnStep
 from ssvi.global_steps.map import Map
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
-_AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 2.0, 1.0  # of SSVI by name: docs/experiments/lda.md
+_AVERAGING, _WARM_SWEEPS = 7.0, 2.0  # of steps by name: docs/experiments/lda.md
 _SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside what it has
 _LARGE_ETA = 0.15  # from which the prior outweighs the words that the first minibatches stand for
 _LARGEST_EXCESS = 1e6  # of an eta beside which no draw says anything
@@ -47,22 +48,21 @@ class TopicDefaults(TopicParameters):
         return self._word_prior(1.0 / self.n_components if is_usual else self.topic_word_prior, self.n_components)
 
     def _global_step(self, whole_steps: int | None = None) -> GlobalStep:
-        """Return the global step. By name SSVI and MAP average; by minibatches SSVI begins as MAP and softens draws."""
+        """Return the global step. By name steps average; by minibatches those that draw begin as MAP and soften draws.
+
+        Where every step sees all documents SSVI alone averages.
+        """
         step = super()._global_step(whole_steps)
-        if isinstance(self.global_step, GlobalStep):
-            return step
-        if isinstance(step, Map):
-            return step if whole_steps else replace(step, averaging=_AVERAGING)
-        if not isinstance(step, Ssvi):
+        if isinstance(self.global_step, GlobalStep) or not isinstance(step, Map | DrawnStep):
             return step
         if whole_steps:
+            return replace(step, averaging=_AVERAGING) if isinstance(step, Ssvi) else step
+        if isinstance(step, Map):
             return replace(step, averaging=_AVERAGING)
-        step = replace(step, averaging=_AVERAGING, warm_sweeps=_WARM_SWEEPS)
-        if not self._softens_draws:
-            return step
         excess = self._eta_excess()
         warm_sweeps = max(_WARM_SWEEPS, 1.0 + 2.0 * math.log(excess))
-        return replace(step, warm_sweeps=warm_sweeps, draw_softening=_DRAW_SOFTENING * excess**2)
+        softening = self._draw_softening * excess**2
+        return replace(step, averaging=_AVERAGING, warm_sweeps=warm_sweeps, draw_softening=softening)
 
     def _eta_excess(self) -> float:
         """Return how many times as large as a small one eta is.
@@ -87,7 +87,7 @@ class TopicDefaults(TopicParameters):
 
     def _careful(self, plan: Plan) -> Plan:
         plan, step = super()._careful(plan), plan.global_step
-        return replace(plan, global_step=replace(step, warm_sweeps=0.0)) if isinstance(step, Ssvi) else plan
+        return replace(plan, global_step=replace(step, warm_sweeps=0.0)) if isinstance(step, DrawnStep) else plan
 
     def _first_end(self, plan: Plan) -> int:
         # Not before topics were merged once, where they are, and alpha has been learned for a pass.

@@ -131,4 +131,5 @@ class TopicParameters(WordsEstimator):
     _largest_batch: ClassVar[int] = 4_000
     _batches_of_data: ClassVar[int] = 15
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 1.0)
-    _softens_draws: ClassVar[bool] = True
+    _draw_softening: ClassVar[float] = 1.0
+    """Of steps by name that draw, where eta is small: see `DrawnStep`."""

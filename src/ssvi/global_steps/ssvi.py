@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from ssvi.checks import require_flag, require_not_negative
-from ssvi.families.restricted import TargetFormulas, ViewFormulas
-from ssvi.global_steps.base import Clock, GlobalStep, View
-from ssvi.global_steps.map import Map
-from ssvi.numerics.random import Keys
+from ssvi.families.restricted import TargetFormulas
+from ssvi.global_steps.base import Clock, View
+from ssvi.global_steps.drawn import DrawnStep
 from ssvi.typing import Array
 
 
 @dataclass(frozen=True)
-class Ssvi(GlobalStep):
+class Ssvi(DrawnStep):
     """lambda' = (1 - rho) lambda + rho (eta + V eta-hat), V = V(beta, lambda) of the draw that eta-hat was formed at.
 
     (The paper writes V(beta, lambda^(t)) inside the update of lambda^(t); the lambda meant is the one beta was drawn
@@ -38,47 +37,23 @@ class Ssvi(GlobalStep):
         E[V] = I, so V (eta-hat - c) + c has the same mean for any c that does not depend on the draw. With
         c = lambda - eta the plain target is lambda + V (eta + eta-hat - lambda). Families with a location (means of
         Gaussian data) always have it: without it their noise would grow with the distance of the data from 0.
-    averaging : float
-        Also keep the average of lambda over the path, in which step t counts in proportion to t^averaging: it has
-        less of the draws' noise, and predicts better. 0 for none.
-    warm_sweeps : float
-        Take MAP's steps for so many sweeps first. Where words are rare, a draw from a lambda that has seen little ties
-        each of them to the topic that it fell to first; the mean does not. A stream of unknown length has no such
-        beginning.
-    draw_softening : float
-        The shape s at which the local step sees log beta half way between the mean and the draw (k = s / (s +
-        draw_softening)); below half of it nothing is drawn or corrected. The logarithm of a gamma variable of small
-        shape is hundreds of nats wide, so that a draw takes away a rare word from nearly all topics that might have it.
-        0 sees draws as they are, as the paper has it.
+    averaging, warm_sweeps, draw_softening : float
+        See `DrawnStep`.
 
     """
 
     softening: float = 0.3
     correction_sweeps: float = 1.0
     control_variate: bool = False
-    averaging: float = 0.0
-    warm_sweeps: float = 0.0
-    draw_softening: float = 0.0
 
     name = "ssvi"
-    stochastic = True
     corrects = True
 
     def __post_init__(self) -> None:
-        for name in ("softening", "correction_sweeps", "averaging", "warm_sweeps", "draw_softening"):
+        super().__post_init__()
+        for name in ("softening", "correction_sweeps"):
             require_not_negative(name, getattr(self, name))
         require_flag("control_variate", self.control_variate)
-
-    def at(self, clock: Clock) -> GlobalStep:
-        """Return MAP's step for the first `warm_sweeps` sweeps."""
-        return Map() if clock.population is not None and clock.sweeps <= self.warm_sweeps else self
-
-    def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
-        """Return t(beta) of one draw, drawn in to the mode where shapes are small if it is to be."""
-        if self.draw_softening:
-            return View(*family.softened_draw(lam, keys, self.draw_softening))
-        draw = family.draw(lam, keys)
-        return View(draw.stats, draw)
 
     def target(
         self, family: TargetFormulas, prior: Array, lam: Array, view: View, eta_hat: Array, clock: Clock

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ssvi.checks import require_not_negative
-from ssvi.families.restricted import ViewFormulas
-from ssvi.global_steps.base import GlobalStep, View
-from ssvi.numerics.random import Keys
-from ssvi.typing import Array
+from ssvi.global_steps.drawn import DrawnStep
 
 
 @dataclass(frozen=True)
-class SsviA(GlobalStep):
+class SsviA(DrawnStep):
     """lambda' = (1 - rho) lambda + rho (eta + eta-hat), with eta-hat formed at t(beta), beta ~ q.
 
     It neglects the covariance of V and eta-hat that full SSVI accounts for.
 
     Parameters
     ----------
-    averaging : float
-        Also keep the average of lambda over the path, in which step t counts in proportion to t^averaging. 0 for none.
+    averaging, warm_sweeps, draw_softening : float
+        See `DrawnStep`.
 
     """
 
-    averaging: float = 0.0
-
     name = "ssvi_a"
-    stochastic = True
-
-    def __post_init__(self) -> None:
-        require_not_negative("averaging", self.averaging)
-
-    def view(self, family: ViewFormulas, lam: Array, keys: Keys) -> View:
-        """Return t(beta) of one draw."""
-        draw = family.draw(lam, keys)
-        return View(draw.stats, draw)

@@ -20,10 +20,25 @@ from ssvi.typing import Array
 _FIRST_TABLES = 100.0  # of each topic, at the start: all weights are about alike
 _SMALLEST, _LARGEST = 1e-3, 1e4  # what alpha and gamma may be learned to be
 
+# Evenness at shares of the time that it takes to fall to 0. Topics form while it is high. While it is low but not 0,
+# rare ones that documents have a use for grow; at the end those that none has a use for fade away (docs/hdp.md).
+_TIMES = np.array([0.0, 0.53, 0.87, 1.0])
+_EVENNESS = np.array([1.0, 0.3, 0.2, 0.0])
+
 
 def usual_concentrations(n_topics: int) -> tuple[float, float]:
     """Return the alpha and gamma that a fit which learns them starts with: LDA's alpha, and weights that are even."""
     return n_topics * usual_alpha(n_topics), float(n_topics)
+
+
+def later_evenness(evenness: float, share: float) -> float:
+    """Return what evenness is a share later of the time that it takes to fall from 1 to 0.
+
+    >>> round(later_evenness(1.0, 0.53), 9), later_evenness(0.2, 0.5)
+    (0.3, 0.0)
+    """
+    now = np.interp(evenness, _EVENNESS[::-1], _TIMES[::-1])
+    return float(np.interp(now + share, _TIMES, _EVENNESS))
 
 
 @dataclass(frozen=True)
@@ -56,7 +71,7 @@ class HDP(Model):
         alpha ((1 - evenness) pi + evenness / T). Before topics have formed, what is larger by chance would take what
         there is to take, and rare topics would never be found.
     even_for : float
-        The sum of step sizes after which evenness, 1 at first, is 0.
+        The sum of step sizes after which evenness, 1 at first, is 0 (`later_evenness`).
     half_way : bool
         Whether alpha and eta are learned half way only, to the geometric mean of the most probable one and the one that
         LDA has by default: on text, the most probable alpha is smaller and the most probable eta is larger than what
@@ -136,7 +151,7 @@ class HDP(Model):
         found = {name: self._moved(name, wanted[name], pace) for name in self.learned if name in wanted}
         topics = replace(self.given(np.zeros(self.n_topics)), alpha_rule=None)
         found |= topics.learn(views, result, step_size, sweeps)
-        return {**found, "evenness": np.array(max(0.0, self.evenness - step_size / self.even_for))}
+        return {**found, "evenness": np.array(later_evenness(self.evenness, step_size / self.even_for))}
 
     def _moved(self, name: str, wanted: float, step_size: float) -> Array:
         """Return a hyperparameter after a step towards where it is wanted."""
