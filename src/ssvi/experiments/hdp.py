@@ -39,7 +39,7 @@ class HdpSetting:
     )
     documents: int | None = option(15_000, "training documents of the corpus, from the first")
     test_documents: int = option(1_000, "documents of the corpus held out, the last (at most a tenth)")
-    passes: int = option(20, "passes over the corpus")
+    passes: int | None = option(None, "passes over the corpus (by default those that each model has by itself)")
     topics: tuple[int, ...] = option((20, 50), "true numbers of topics; repeat for several", grid=True)
     sizes: tuple[str, ...] = option(tuple(_SIZES), "equal or unequal (one to ten); repeat for several", grid=True)
     room: tuple[float, ...] = option((1.5, 4.0), "n_components over the true number; repeat for several", grid=True)
@@ -49,8 +49,9 @@ class HdpSetting:
     seeds: int = option(3, "runs of each, with seeds 0, 1, ...", grid=True)
 
     def __post_init__(self) -> None:
-        for name in ("simulated_documents", "words", "test_documents", "passes", "seeds"):
+        for name in ("simulated_documents", "words", "test_documents", "seeds"):
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
+        require("passes", self.passes, lambda value: value is None or value >= 1, "1 or more")
         for name in ("length", "prior"):
             require(name, getattr(self, name), lambda value: value > 0, "positive")
         for name in ("topics", "truncation", "lda_topics"):
@@ -90,12 +91,14 @@ class HdpBench:
         values, documents = model.simulate(rng, setting.simulated_documents, setting.length)
         return values["topics"], documents
 
-    def fit(self, trial: HdpTrial, documents: Documents, **options: Any) -> Any:
+    def fit(self, trial: HdpTrial, documents: Documents) -> Any:
         """Return a fitted estimator, each with the steps that it has by default."""
         from ssvi.estimators.hdp import HierarchicalDirichletTopics  # which brings scikit-learn with it
         from ssvi.estimators.lda import LatentDirichletAllocation
 
-        options |= {"random_state": trial.seed, "backend": self.backend, "verbose": 0}
+        options: dict[str, Any] = {"random_state": trial.seed, "backend": self.backend, "verbose": 0}
+        if trial.data == _CORPUS and self.setting.passes is not None:
+            options["max_iter"] = self.setting.passes
         counts = documents.to_matrix()
         if trial.algorithm == "lda":
             return LatentDirichletAllocation(trial.components, **options).fit(counts)
@@ -112,8 +115,7 @@ class HdpTopics(Experiment):
     title = "Hierarchical Dirichlet topics: how many topics, and how they predict"
     settings: ClassVar[Mapping[str, HdpSetting]] = {
         "quick": HdpSetting(
-            simulated_documents=1_000, topics=(20,), documents=3_000, passes=10, truncation=(200,),
-            lda_topics=(50, 100), seeds=1,
+            simulated_documents=1_000, topics=(20,), documents=3_000, truncation=(200,), lda_topics=(50, 100), seeds=1,
         ),
         "paper": HdpSetting(),
     }  # fmt: skip
@@ -152,7 +154,7 @@ class HdpTopics(Experiment):
         """Fit, and yield how many topics are active, how many true ones are among them, and the held-out score."""
         started = time.perf_counter()
         if trial.data == _CORPUS:
-            model = bench.fit(trial, bench.corpus.train, max_iter=bench.setting.passes)
+            model = bench.fit(trial, bench.corpus.train)
             found, score = 0, model.score(bench.corpus.test.to_matrix())
         else:
             topics, documents = bench.simulate(trial.data, trial.seed)
