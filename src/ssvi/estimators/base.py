@@ -47,6 +47,9 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
     bound_: float
     convergence_: float = float("nan")  # files of earlier versions do not say
     converged_: bool
+    gain_: float = float("nan")  # of fits that have not measured it
+    _ends_by_gain: ClassVar[bool] = False
+    """Whether `max_iter="auto"` goes by what a further pass would gain (`Gains`), and not by how far q moves."""
     _state: State
     _ended: bool
     """Whether a fit under way has ended before its last pass because it had gone on long enough."""

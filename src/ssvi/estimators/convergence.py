@@ -57,6 +57,7 @@ class Convergence:
 
     def __init__(self, estimator: Any, plan: Plan, observed: float) -> None:
         self._estimator, self._plan, self._observed = estimator, plan, observed
+        self._decides = not (plan.ends_itself and estimator._ends_by_gain)
         # Looks before this one are at single draws.
         self._first = (plan.first_average - 1) // plan.look
         self._last = plan.total // plan.look - self._first
@@ -75,7 +76,7 @@ class Convergence:
             self._measure(before.parameters, here, info.merged)
         self._estimator._last_look = replace(state, parameters=here, totals={}, averages={}, rates={})
         may_end = self._plan.ends_itself and info.step >= self._estimator._first_end(self._plan)
-        return may_end and bool(self._estimator.converged_)
+        return may_end and self._decides and bool(self._estimator.converged_)
 
     def _look(self, state: State, number: int) -> dict[str, Array]:
         """Return lambda of the averaged path."""
@@ -88,7 +89,7 @@ class Convergence:
     def _measure(self, before: Mapping[str, Array], here: Mapping[str, Array], merged: int) -> None:
         estimator = self._estimator
         estimator.convergence_ = distance(estimator._model(), before, here, merged) / self._observed
-        if not (self._plan.ascent and estimator._settled is not None):  # which decides by itself
+        if self._decides and not (self._plan.ascent and estimator._settled is not None):  # which decides by itself
             estimator.converged_ = estimator.convergence_ < estimator.convergence_tol
 
 
@@ -100,6 +101,9 @@ def is_far(estimator: Any, tolerances: float = _HARMLESS) -> bool:
 
 def warn_unless_converged(estimator: Any, plan: Plan) -> None:
     """Warn of a fit that has taken all its steps and is far from settled."""
+    if plan.ends_itself and estimator._ends_by_gain:
+        _warn_of_gain(estimator, plan)
+        return
     if not is_far(estimator, 1.0 if plan.ends_itself else _HARMLESS):
         return
     enough = _rounded_up(plan.passes * (estimator.convergence_ / estimator.convergence_tol) ** 0.5)
@@ -110,6 +114,20 @@ def warn_unless_converged(estimator: Any, plan: Plan) -> None:
         f"converged. More passes would help: set `max_iter` to about {enough}{by_itself}.",
         ConvergenceWarning,
         stacklevel=5,  # of whoever called `fit`, whose wrapper is between
+    )
+
+
+def _warn_of_gain(estimator: Any, plan: Plan) -> None:
+    """Warn of a fit that was to end where a pass gains little, and has not come there."""
+    if estimator.converged_ or not estimator.gain_ > estimator.gain_tol:  # NaN of fewer passes than tell
+        return
+    enough = _rounded_up(plan.passes * (estimator.gain_ / estimator.gain_tol) ** 0.5)
+    warnings.warn(
+        f"this {type(estimator).__name__} has not converged: the last of {plan.passes} passes gained about "
+        f"{estimator.gain_:.2g} nats a word, and a fit has converged where that is {estimator.gain_tol:g}. More passes "
+        f"would help: set `max_iter` to about {enough}.",
+        ConvergenceWarning,
+        stacklevel=6,  # of whoever called `fit`, whose wrapper is between
     )
 
 

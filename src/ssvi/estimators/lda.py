@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ssvi.batches.documents import Documents
+from ssvi.checks import require_positive
+from ssvi.engine import Callback
 from ssvi.estimators.base import StochasticEstimator
+from ssvi.estimators.gains import Gains
 from ssvi.estimators.parameters import parameter, with_parameters
+from ssvi.estimators.plan import Plan
 from ssvi.estimators.topic_priors import check_doc_topic_prior
 from ssvi.estimators.topics import TopicEstimator
 from ssvi.evaluation.document_completion import document_completion
@@ -36,6 +40,11 @@ class LatentDirichletAllocation(TopicEstimator):
         exp(E_q[log beta]).
     perplexity_history_ : list of float
         The training data's perplexity each time it was computed; only with `evaluate_every`.
+    left_out_scores_ : list of float
+        With `max_iter="auto"`, after every pass the score of some of the training documents by the topics that there
+        would be without each of them: about what held-out documents would have (docs/convergence.md).
+    gain_ : float
+        What a further pass would add to such scores, by the course of the last ones; NaN without `max_iter="auto"`.
     bound_ : float
         An estimate of the evidence lower bound per word, from the local bounds of the last pass; NaN if the local
         step optimises none. (scikit-learn stores a perplexity under this name.)
@@ -66,6 +75,14 @@ class LatentDirichletAllocation(TopicEstimator):
         other, and predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood
         from the first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
     )
+    gain_tol: float = parameter(
+        default=1e-3,
+        kind="float",
+        words="""With `max_iter="auto"` a fit has converged when a further pass would gain less than this, in nats a
+        word: see `gain_`.""",
+        check=require_positive,
+    )
+    _ends_by_gain: ClassVar[bool] = True
     _learned: str | None = None  # how alpha is learned; files of earlier versions do not say
     _learns_eta: bool = False
 
@@ -79,7 +96,13 @@ class LatentDirichletAllocation(TopicEstimator):
         "_learned",
         "_learns_eta",
         "perplexity_history_",
+        "left_out_scores_",
+        "gain_",
     )
+
+    def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
+        monitors = super()._monitors(data, plan)
+        return [*monitors, Gains(self, data, plan)] if plan.ends_itself else monitors
 
     def _note_priors(self) -> None:
         """Show the priors as the fit has left them."""

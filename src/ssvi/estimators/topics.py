@@ -84,7 +84,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Componen
         with unchanged_on_error(self):
             documents = self._documents(X, "fit", reset=True, vocabulary=vocabulary)
             validation = None if X_val is None else self._documents(X_val, "score", reset=False)
-            self.__dict__.pop("perplexity_history_", None)
+            self._forget_course()
             begin = None if start is None else Start.of(start)
             self._run(documents, Given(make_seed(self.random_state), X, y, validation, start=begin))
             self._note_priors()
@@ -104,11 +104,17 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Componen
             raise ValueError("start is for a fit that begins, and this one has begun: leave it out.")
         with unchanged_on_error(self):
             documents = self._documents(X, "partial_fit", reset=first, vocabulary=vocabulary)
+            self._forget_course()
             if not first:
                 self._take_in_new_words()
             self._run_further(documents, first=first, start=None if start is None else Start.of(start))
             self._note_priors()
         return self
+
+    def _forget_course(self) -> None:
+        """Take away how an earlier fit went: it says nothing of what follows."""
+        for name in ("perplexity_history_", "left_out_scores_", "gain_"):
+            self.__dict__.pop(name, None)
 
     def transform(self, X: Any, *, normalize: bool = True) -> Array:
         """Return each document's topic weights given the topics E_q[beta], documents x topics.

@@ -203,7 +203,10 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     "scores_": _check_scores,
     "history_": _check_history,
     # NaN where the local step optimises none, or where nothing was measured.
-    **dict.fromkeys(("bound_", "convergence_"), _require(_is_number, "a number")),
+    **dict.fromkeys(("bound_", "convergence_", "gain_"), _require(_is_number, "a number")),
+    "left_out_scores_": _require(
+        lambda value: isinstance(value, list) and all(map(_is_number, value)), "a list of numbers"
+    ),
     **dict.fromkeys(("converged_", "_ended"), _TRUTH),
     **dict.fromkeys(_STATES, lambda name, value, estimator: check_state(value)),
     "doc_topic_prior_": _require(

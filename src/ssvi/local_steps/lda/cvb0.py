@@ -26,7 +26,7 @@ _CERTAIN = 1e-30  # a topic that a token lacks with this probability is there
 
 
 @kernel
-def _update_entry(
+def update_entry(
     row: npt.NDArray[Any],
     count: float,
     alpha: npt.NDArray[Any],
@@ -94,7 +94,7 @@ def cvb0_documents(
             change = 0.0
             for i in range(start, stop):
                 row = weights[columns[i]]
-                change += _update_entry(row, counts[i], alpha, expected[d], own[i - start], fresh)
+                change += update_entry(row, counts[i], alpha, expected[d], own[i - start], fresh)
             if is_long:
                 _add_up(counts[start:stop], own, expected[d])
             if change < tolerance * n_topics:

@@ -1,0 +1,102 @@
+"""What a further pass of a fit of topics would gain, and fits that end by it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssvi.batches.documents import Documents
+from ssvi.batches.sources import Source
+from ssvi.engine import Info, State
+from ssvi.engine.influence import influence_of_groups
+from ssvi.estimators.plan import Plan
+from ssvi.evaluation.left_out import LeftOut
+from ssvi.numerics.random import derive_key
+from ssvi.typing import Array
+
+_WORDS, _TOPICS = 450_000, 50  # scored for so many topics; for four times as many, half as many words
+_LATER = 1.7  # the gain is seen in the passes from p / 1.7 to p
+_FEWEST = 4  # passes that it is seen in
+_IN_A_ROW = 2  # passes that gain too little, before a fit ends: one may by chance
+_NEARLY = 1.2  # times the tolerance is near enough, as to be sure takes a pass more
+
+
+def expected_gain(scores: list[float]) -> float:
+    """Return what one more pass would add to the scores of a fit's passes; NaN if they are too few to tell.
+
+    The later ones are taken for a - b / t after t passes, which fits flatten like; then it is about b / t^2.
+
+    >>> round(expected_gain([-7.0 - 0.5 / t for t in range(1, 11)]), 6)
+    0.005
+    """
+    last = len(scores)
+    first = min(int(np.ceil(last / _LATER)), last - _FEWEST + 1)
+    if first < 2:  # the first pass is not like the others
+        return float("nan")
+    slope = np.polyfit(-1.0 / np.arange(first, last + 1), scores[first - 1 :], 1)[0]
+    return float(slope / last**2)
+
+
+class Gains:
+    """A callback of the engine that scores some training documents, left out, after each look, and may end the fit.
+
+    All that it remembers is in the estimator (`left_out_scores_`), so that a fit that goes on from a checkpoint ends
+    where one that was not interrupted does.
+
+    Parameters
+    ----------
+    estimator
+        The estimator of topics that is being fitted.
+    data : Documents or Source
+        Its training data.
+    plan : Plan
+        How the fit goes.
+
+    """
+
+    def __init__(self, estimator: Any, data: Documents | Source, plan: Plan) -> None:
+        self._estimator, self._plan = estimator, plan
+        self._rows, documents = _choose(data, estimator.n_components, estimator.random_state_)
+        self._documents = LeftOut(documents)
+
+    def __call__(self, state: State, info: Info) -> bool:
+        """Score if it is time to; tell whether the fit is to stop."""
+        if info.step % self._plan.look:
+            return False
+        estimator = self._estimator
+        scores = estimator.left_out_scores_ = [*getattr(estimator, "left_out_scores_", []), self._score(state)]
+        gains = [expected_gain(scores[:count]) for count in range(len(scores) - _IN_A_ROW + 1, len(scores) + 1)]
+        estimator.gain_ = gains[-1]
+        small = [gain < _NEARLY * estimator.gain_tol for gain in gains]
+        estimator.converged_ = all(small) and info.step >= estimator._first_end(self._plan)
+        return bool(estimator.converged_)
+
+    def _score(self, state: State) -> float:
+        there = copy.copy(self._estimator)
+        there._state = state
+        model, topics, influence = there._lda(), state.estimate["topics"], self._influence(state)
+        with there._open_backend() as backend:
+            return self._documents.score(topics, model.eta, model.alpha, influence, workers=backend.workers).mean
+
+    def _influence(self, state: State) -> Array | None:
+        """Return how often each of the documents counts in the estimate; where that is not known, once."""
+        if self._rows is None:
+            return None
+        plan, history = self._plan, self._estimator.history_
+        whole = influence_of_groups(history, plan.global_step, plan.rows, plan.batch_size, state.seed)
+        influence: Array = whole[self._rows]
+        return influence
+
+
+def _choose(data: Documents | Source, n_topics: int, seed: int) -> tuple[npt.NDArray[np.int64] | None, Documents]:
+    """Return the documents that are scored, and which rows they are, if data is in memory."""
+    words, key = _WORDS * (_TOPICS / n_topics) ** 0.5, derive_key(seed, "left out")
+    if isinstance(data, Source):
+        count = max(1, int(words / max(data.mean_length(), 1.0)))
+        return None, data.sample(min(count, len(data)), key)
+    order = np.random.default_rng(key).permutation(len(data))
+    rows = order[: int(np.searchsorted(np.cumsum(data.lengths()[order]), words)) + 1]
+    return rows, data.take(rows)
