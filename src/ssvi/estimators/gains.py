@@ -18,10 +18,10 @@ from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
 _WORDS, _TOPICS = 450_000, 50  # scored for so many topics; for four times as many, half as many words
-_LATER = 1.7  # the gain is seen in the passes from p / 1.7 to p
+_LATER = 2.5  # the gain is seen in the passes from p / 2.5 to p
+_FIRST = 3  # pass that is like those after it
 _FEWEST = 4  # passes that it is seen in
-_IN_A_ROW = 2  # passes that gain too little, before a fit ends: one may by chance
-_NEARLY = 1.2  # times the tolerance is near enough, as to be sure takes a pass more
+_IN_A_ROW, _NEARLY = 2, 1.4  # passes that gain little before a fit ends, and times the tolerance that is little
 
 
 def expected_gain(scores: list[float]) -> float:
@@ -34,10 +34,19 @@ def expected_gain(scores: list[float]) -> float:
     """
     last = len(scores)
     first = min(int(np.ceil(last / _LATER)), last - _FEWEST + 1)
-    if first < 2:  # the first pass is not like the others
+    if first < _FIRST:
         return float("nan")
     slope = np.polyfit(-1.0 / np.arange(first, last + 1), scores[first - 1 :], 1)[0]
     return float(slope / last**2)
+
+
+def gains_little(scores: list[float], tolerance: float) -> bool:
+    """Tell whether a fit with these scores has come to where a further pass gains less than the tolerance, or nearly.
+
+    The last two passes must say so, as one may by chance; what that takes is made up for by not waiting quite so long.
+    """
+    counts = range(len(scores) - _IN_A_ROW + 1, len(scores) + 1)
+    return all(expected_gain(scores[:count]) < _NEARLY * tolerance for count in counts)
 
 
 class Gains:
@@ -68,10 +77,9 @@ class Gains:
             return False
         estimator = self._estimator
         scores = estimator.left_out_scores_ = [*getattr(estimator, "left_out_scores_", []), self._score(state)]
-        gains = [expected_gain(scores[:count]) for count in range(len(scores) - _IN_A_ROW + 1, len(scores) + 1)]
-        estimator.gain_ = gains[-1]
-        small = [gain < _NEARLY * estimator.gain_tol for gain in gains]
-        estimator.converged_ = all(small) and info.step >= estimator._first_end(self._plan)
+        estimator.gain_ = expected_gain(scores)
+        is_formed = info.step >= estimator._first_end(self._plan)
+        estimator.converged_ = is_formed and gains_little(scores, estimator.gain_tol)
         return bool(estimator.converged_)
 
     def _score(self, state: State) -> float:

@@ -10,16 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ssvi.backends.base import Backend
+from ssvi.engine import Callback, Info, State
+from ssvi.estimators.gains import Gains, gains_little
 from ssvi.estimators.lda import LatentDirichletAllocation
+from ssvi.estimators.plan import Plan
 from ssvi.experiments import corpora, figures
 from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, require
 from ssvi.experiments.table import Row, distinct, select
 from ssvi.typing import Array
 
-_FIRST = 3  # pass at which anything is measured
+_FIRST = 3  # pass from which a score says where a fit is going
 _GAIN = 1e-3  # nats a word and pass: a score that grows by less has stopped growing
 _WIDTH = 1.3  # the gain at pass p is the slope of the score from p / 1.3 to 1.3 p: single passes are noisy
-_TOLERANCE = LatentDirichletAllocation().convergence_tol
+_TOLERANCE = LatentDirichletAllocation().gain_tol
 
 
 @dataclass(frozen=True)
@@ -82,14 +85,29 @@ class ConvergenceBench:
 
     def estimator(self, trial: ConvergenceTrial, **parameters: Any) -> LatentDirichletAllocation:
         """Return what is fitted: the estimator's defaults, but for its step sizes."""
-        return LatentDirichletAllocation(
+        return _EndlessTopics(
             self.setting.topics, backend=self.backend, random_state=trial.seed, verbose=0,
             **step_sizes(trial.algorithm), **parameters,
         )  # fmt: skip
 
 
+class _Endless(Gains):
+    """Puts scores down and lets a fit go on."""
+
+    def __call__(self, state: State, info: Info) -> bool:
+        super().__call__(state, info)
+        return False
+
+
+class _EndlessTopics(LatentDirichletAllocation):
+    """A fit with `max_iter="auto"` that goes on where it would end."""
+
+    def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
+        return [_Endless(self, data, plan)]
+
+
 class ConvergenceExperiment(Experiment):
-    """Held-out score and `convergence_` after every pass, for step sizes of several kinds on several corpora."""
+    """Held-out and left-out scores after every pass, for step sizes of several kinds on several corpora."""
 
     name = "convergence"
     title = "Step sizes, and when a fit has converged"
@@ -128,7 +146,7 @@ class ConvergenceExperiment(Experiment):
     def measure(
         self, bench: ConvergenceBench, trial: ConvergenceTrial, progress: Checkpoint, reporter: Reporter
     ) -> Iterator[Row]:
-        """Fit without an end of its own, and yield the score and the number after every pass.
+        """Fit without an end of its own, and yield the scores and how far q moved after every pass.
 
         A fit is over in a minute or two, and begins anew if it was interrupted.
         """
@@ -139,16 +157,15 @@ class ConvergenceExperiment(Experiment):
                 numbers.append(estimator.convergence_)
             return len(numbers) == passes
 
-        # "auto" measures after every pass; so small a tolerance is never met.
-        estimator = bench.estimator(trial, max_iter="auto", convergence_tol=1e-300, callbacks=[note])
+        estimator = bench.estimator(trial, max_iter="auto", callbacks=[note])
         steps = estimator._plan(len(corpus.train)).look
         estimator.fit(corpus.train.to_matrix(), X_val=corpus.test.to_matrix())
-        for number, (convergence, (seconds, score)) in enumerate(zip(numbers, estimator.scores_, strict=True), 1):
-            if number >= _FIRST:
-                yield {
-                    "step": number, "score": round(score, 6), "convergence": float(f"{convergence:.6g}"),
-                    "seconds": round(seconds, 3),
-                }  # fmt: skip
+        measured = zip(numbers, estimator.scores_, estimator.left_out_scores_, strict=True)
+        for number, (convergence, (seconds, score), left_out) in enumerate(measured, 1):
+            yield {
+                "step": number, "score": round(score, 6), "left_out": round(left_out, 6),
+                "convergence": float(f"{convergence:.6g}"), "seconds": round(seconds, 3),
+            }  # fmt: skip
 
     def summary(self, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
         """Return, for each corpus and kind of step sizes, both ends and the scores there."""
@@ -165,21 +182,20 @@ class ConvergenceExperiment(Experiment):
         return headings, lines
 
     def draw(self, rows: Sequence[Row], path: Path, setting: ConvergenceSetting) -> None:
-        """Draw scores above and numbers below, a column for each corpus, a line where "auto" ends."""
+        """Draw scores of held-out documents above and of left-out ones below, a column for each corpus."""
         names = distinct(rows, "corpus")
         with figures.two_lines(
-            path, [Path(name).stem for name in names], "passes", ("score", "convergence_")
+            path, [Path(name).stem for name in names], "passes", ("held-out score", "left-out score")
         ) as columns:
             for name, (above, below) in zip(names, columns, strict=True):
                 for rate in distinct(rows, "algorithm"):
                     own = select(rows, corpus=name, algorithm=rate)
                     for seed in distinct(own, "seed"):
                         run = select(own, seed=seed)
+                        run = [row for row in run if row["step"] >= _FIRST]
                         passes = [row["step"] for row in run]
                         figures.line(above, passes, [row["score"] for row in run], rate)
-                        figures.line(below, passes, [row["convergence"] for row in run], rate)
-                below.axhline(_TOLERANCE, color="black", linewidth=0.8, linestyle="--")
-                below.set_yscale("log")
+                        figures.line(below, passes, [row["left_out"] for row in run], rate)
 
 
 def default_corpora() -> tuple[str, ...]:
@@ -204,7 +220,7 @@ def stops_growing(passes: Sequence[int], scores: Array) -> int | None:
 
 def _cells(own: Sequence[Row]) -> list[str]:
     """Return a line of the table from the fits of one corpus with one kind of step sizes, by the mean over seeds."""
-    passes = distinct(own, "step")
+    passes = [step for step in distinct(own, "step") if step >= _FIRST]
     scores = np.array([np.mean([row["score"] for row in select(own, step=step)]) for step in passes])
     ends = [_end(select(own, seed=seed)) for seed in distinct(own, "seed")]
     grown, known = stops_growing(passes, scores), [end for end in ends if end is not None]
@@ -224,4 +240,5 @@ def _cells(own: Sequence[Row]) -> list[str]:
 
 def _end(run: Sequence[Row]) -> Row | None:
     """Return the first row at which a fit with `max_iter="auto"` would have ended."""
-    return next((row for row in run if row["convergence"] < _TOLERANCE), None)
+    scores = [row["left_out"] for row in run]
+    return next((row for number, row in enumerate(run, 1) if gains_little(scores[:number], _TOLERANCE)), None)

@@ -28,6 +28,7 @@ ALPHA_RULES = ("auto", "symmetric", "asymmetric")
 _LEAST_WORDS = 0.5  # of a topic that is one
 _SOON_ALIKE = 0.895  # the cosine of topics that are merged in a fit, a little below that of copies
 _ALPHA_WAITS = 3.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
+_SHAPE_WAITS = 5.0  # sweeps in which "asymmetric" is equal for all topics: before they have formed, rare ones would die
 
 
 def is_usable_alpha(alpha: Array) -> bool:
@@ -70,7 +71,7 @@ class LDA(Model):
         of one that is learned.
     alpha_rule : {None, "auto", "symmetric", "asymmetric"}
         How alpha is learned: not at all; not all the way, and late (`_wanted_alpha`); or by maximum likelihood, equal
-        for all topics or not.
+        for all topics or, after the first sweeps, not.
     learns_eta : bool
         Whether eta is learned, by maximum likelihood.
     usual_eta : float, optional
@@ -156,12 +157,14 @@ class LDA(Model):
         alpha = np.asarray(self.alpha, dtype=float)
         if not lengths > 0 or (self.alpha_rule == "auto" and sweeps <= _ALPHA_WAITS):  # `not`: all may be empty
             return alpha
-        wanted = self._wanted_alpha(np.array(tables) / lengths)
+        # A stream of unknown length counts as seen once, and does not wait.
+        is_forming = sweeps <= _SHAPE_WAITS and sweeps != 1.0
+        wanted = self._wanted_alpha(np.array(tables) / lengths, is_forming)
         share = step_size if self.alpha_rule == "auto" else step_size**0.5
         moved: Array = np.clip(alpha + share * (wanted - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
         return moved
 
-    def _wanted_alpha(self, most_probable: Array) -> Array:
+    def _wanted_alpha(self, most_probable: Array, is_forming: bool = False) -> Array:
         """Return where alpha is to go, given the most probable one for documents and topics as they are.
 
         "auto" does not go all the way, since what predicts best is another alpha than the most probable one. That one
@@ -170,7 +173,7 @@ class LDA(Model):
         so (they hold what all documents have); rare ones lose half as much as they would, or they would die out.
         """
         mean = most_probable.mean()
-        if self.alpha_rule == "symmetric":
+        if self.alpha_rule == "symmetric" or (self.alpha_rule == "asymmetric" and is_forming):
             return np.full_like(most_probable, mean)
         if self.alpha_rule == "asymmetric":
             return most_probable
