@@ -95,6 +95,7 @@ def summarize(
         "held_out_score": score,
         "converged": estimator.converged_,
         "convergence": None if math.isnan(estimator.convergence_) else estimator.convergence_,
+        "gain": None if math.isnan(estimator.gain_) else estimator.gain_,
         "read": _read(corpus) | ({"missing": count_missing(corpus)} if corpus.is_table else {}),
         "trend": trend_of(estimator, stopped=stopped),
         "quality": quality(estimator, corpus),
@@ -255,7 +256,7 @@ def _convergence(facts: dict[str, Any], estimator: Any) -> str:
     if not (facts["convergence"] or 0.0) > estimator.convergence_tol:
         return ""
     several = estimator.nouns[0].lower() if facts["quality"] else "parameters"
-    return f"; the {several} still move from pass to pass: --passes auto goes on until they do not"
+    return f"; the {several} still move from pass to pass: --passes auto goes on for as long as that gains something"
 
 
 def _quality_line(found: dict[str, Any] | None, estimator: Any, *, repeats: bool = False) -> str:

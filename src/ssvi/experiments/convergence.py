@@ -85,7 +85,7 @@ class ConvergenceBench:
 
     def estimator(self, trial: ConvergenceTrial, **parameters: Any) -> LatentDirichletAllocation:
         """Return what is fitted: the estimator's defaults, but for its step sizes."""
-        return _EndlessTopics(
+        return EndlessTopics(
             self.setting.topics, backend=self.backend, random_state=trial.seed, verbose=0,
             **step_sizes(trial.algorithm), **parameters,
         )  # fmt: skip
@@ -99,7 +99,7 @@ class _Endless(Gains):
         return False
 
 
-class _EndlessTopics(LatentDirichletAllocation):
+class EndlessTopics(LatentDirichletAllocation):
     """A fit with `max_iter="auto"` that goes on where it would end."""
 
     def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
