@@ -146,25 +146,18 @@ class ConvergenceExperiment(Experiment):
     def measure(
         self, bench: ConvergenceBench, trial: ConvergenceTrial, progress: Checkpoint, reporter: Reporter
     ) -> Iterator[Row]:
-        """Fit without an end of its own, and yield the scores and how far q moved after every pass.
+        """Fit without an end of its own, and yield both scores after every pass.
 
         A fit is over in a minute or two, and begins anew if it was interrupted.
         """
-        corpus, passes, numbers = bench.corpora[trial.corpus], bench.setting.passes, list[float]()
-
-        def note(state: Any, info: Any) -> bool:
-            if info.step % steps == 0:
-                numbers.append(estimator.convergence_)
-            return len(numbers) == passes
-
-        estimator = bench.estimator(trial, max_iter="auto", callbacks=[note])
-        steps = estimator._plan(len(corpus.train)).look
+        corpus, passes = bench.corpora[trial.corpus], bench.setting.passes
+        last = passes * len(corpus.train)
+        estimator = bench.estimator(trial, max_iter="auto", callbacks=[lambda _, info: info.documents_seen >= last])
         estimator.fit(corpus.train.to_matrix(), X_val=corpus.test.to_matrix())
-        measured = zip(numbers, estimator.scores_, estimator.left_out_scores_, strict=True)
-        for number, (convergence, (seconds, score), left_out) in enumerate(measured, 1):
+        measured = zip(estimator.scores_, estimator.left_out_scores_, strict=True)
+        for number, ((seconds, score), left_out) in enumerate(measured, 1):
             yield {
-                "step": number, "score": round(score, 6), "left_out": round(left_out, 6),
-                "convergence": float(f"{convergence:.6g}"), "seconds": round(seconds, 3),
+                "step": number, "score": round(score, 6), "left_out": round(left_out, 6), "seconds": round(seconds, 3),
             }  # fmt: skip
 
     def summary(self, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
