@@ -17,7 +17,9 @@ import numpy as np
 from scipy import sparse
 
 from ssvi import ahead
+from ssvi.batches.documents import Documents
 from ssvi.evaluation.document_completion import document_completion
+from ssvi.evaluation.left_out import LeftOut
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.hdp.gibbs import Gibbs
 from ssvi.models.hdp import HDP
@@ -32,6 +34,7 @@ def compile_documents() -> None:
         ahead.compile_documents(n_topics)
     from_scikit_learn = sparse.csr_array(np.eye(3, ahead.WORDS, dtype=np.int64) * 4)  # whose indices have 32 bits
     document_completion(np.full((DENSE, ahead.WORDS), 1.0 / ahead.WORDS), np.full(DENSE, 0.1), from_scikit_learn)
+    LeftOut(Documents.of(from_scikit_learn)).score(np.ones((DENSE, ahead.WORDS)), 0.1, np.full(DENSE, 0.1))
     _fit_hierarchical_topics(DENSE)
 
 

@@ -10,8 +10,6 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Any, ClassVar, TypeVar, cast
 
-import numpy as np
-
 from ssvi import engine
 from ssvi.adaptive import AdaptiveSchedule
 from ssvi.backends.base import Backend
@@ -20,7 +18,7 @@ from ssvi.batches.sources import Source
 from ssvi.engine import NEVER, Callback, Info, Problem, State
 from ssvi.engine.read_ahead import read_ahead
 from ssvi.estimators.choices import check_same, make_backend, make_seed
-from ssvi.estimators.convergence import Convergence, warn_unless_converged
+from ssvi.estimators.convergence import Convergence, settling_of, warn_unless_converged
 from ssvi.estimators.parameters import Attribute
 from ssvi.estimators.plan import LoopParameters, Plan
 from ssvi.estimators.scikit_learn_callbacks import CallbackSupportMixin, Given, fit_tasks
@@ -226,7 +224,7 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         told: Callable[[list[Callback]], list[Callback]],
     ) -> None:
         """Take the steps of a fit, until all are taken or somebody says stop."""
-        settling = [self._settling()] if plan.ascent and self._settled is not None else []
+        settling = [settling_of(self)] if plan.ascent and self._settled is not None else []
         with self._open_backend() as backend, Progress(plan.total, self.name) as progress:
             watching = self._callbacks(progress, self._watch([*monitors, *settling]))
             local_step = self._fit_step(data, plan)
@@ -306,20 +304,6 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         finally:
             for keeper in keepers:
                 keeper.end()
-
-    def _settling(self) -> Callback:
-        """Return a callback that ends coordinate ascent once every block changes by less than `tol` of its mean."""
-        last, limit = self._state.parameters, self._settled or 0.0
-
-        def settled(state: State, info: Info) -> bool:
-            nonlocal last
-            pairs = [(last[name], lam) for name, lam in state.parameters.items()]
-            last = state.parameters
-            is_settled = all(np.abs(new - old).mean() < limit * np.abs(new).mean() for old, new in pairs)
-            self.converged_ = self.converged_ or is_settled
-            return is_settled
-
-        return settled
 
     def _run_further(self, data: Any, *, first: bool, start: Any = None) -> None:
         """Go on from where the last step left off: a step for each `batch_size` rows at most, in the order given."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ssvi.engine import Info, State
+from ssvi.engine import Callback, Info, State
 from ssvi.estimators.plan import Plan
 from ssvi.models.base import Model
 from ssvi.typing import Array
@@ -91,6 +91,21 @@ class Convergence:
         estimator.convergence_ = distance(estimator._model(), before, here, merged) / self._observed
         if self._decides and not (self._plan.ascent and estimator._settled is not None):  # which decides by itself
             estimator.converged_ = estimator.convergence_ < estimator.convergence_tol
+
+
+def settling_of(estimator: Any) -> Callback:
+    """Return a callback that ends coordinate ascent once every block changes by less than `tol` of its mean."""
+    last, limit = estimator._state.parameters, estimator._settled or 0.0
+
+    def settled(state: State, info: Info) -> bool:
+        nonlocal last
+        pairs = [(last[name], lam) for name, lam in state.parameters.items()]
+        last = state.parameters
+        is_settled = all(np.abs(new - old).mean() < limit * np.abs(new).mean() for old, new in pairs)
+        estimator.converged_ = estimator.converged_ or is_settled
+        return is_settled
+
+    return settled
 
 
 def is_far(estimator: Any, tolerances: float = _HARMLESS) -> bool:

@@ -371,7 +371,7 @@ class GammaProcessNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OpenEnd
                 self._model(), MeanField(), GlobalMeanField(), ConstantSchedule(), len(data), backend=backend
             )
             before = self._state.step
-            callbacks = [*self._callbacks(bar), self._settling()]
+            callbacks = [*self._callbacks(bar), settling_of(self)]
             self._state = engine.follow(problem, self._state, repeat(data, self.polish), callbacks)
         self.n_iter_ += self._state.step - before
         self.bound_ = self._bound(data)
