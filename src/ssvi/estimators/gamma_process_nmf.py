@@ -26,6 +26,7 @@ from ssvi.estimators.choices import (
     make_seed,
     unchanged_on_error,
 )
+from ssvi.estimators.convergence import settling_of
 from ssvi.estimators.open_ended import OpenEndedEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.estimators.plan import Plan
