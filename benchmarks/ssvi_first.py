@@ -76,6 +76,7 @@ _SAMPLERS = {
 }
 _METHODS = (*_ESTIMATORS, *_SAMPLERS, _TOMOTOPY)
 _STOPS = (0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 25, 30, 40, 50, 60, 80, 100)  # as far as there is time
+_LONGER = 1.5  # times SSVI's passes, that other estimators make at most in its time
 _WARM_PASSES = 8
 _ITERATIONS = (5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000)  # of tomotopy
 
@@ -99,10 +100,10 @@ class Comparison:
         """Return the fit of a method."""
         if name == _TOMOTOPY:
             peer = Tomotopy(self.options.topics, self.options.threads, ALPHA, self.eta, self.seed)
-            return stops_of(peer.fit(self.corpus.train, self.iterations))
+            return stops_of(peer.fit(self.corpus.train, [int(stop) for stop in self.stops(name)]))
         if name in _SAMPLERS:
             return self._sampler(name)
-        stops = self.own_stops if name == _SSVI else _STOPS
+        stops = self.stops(name)
         return watch_estimator(self.estimator(name, max(stops)), self.corpus.train.to_matrix(), stops)
 
     def estimator(self, name: str, passes: float) -> LatentDirichletAllocation:
@@ -131,18 +132,20 @@ class Comparison:
             with backend:
                 engine.run(steps, start, documents, sweeps=passes, batch_size=size, callbacks=[callback])
 
-        return watch(fit, len(documents), _STOPS, steps.mean_topics)
+        return watch(fit, len(documents), self.stops(name), steps.mean_topics)
 
-    @property
-    def own_stops(self) -> list[float]:
-        """The stops of SSVI."""
+    def stops(self, name: str) -> list[float]:
+        """Return the passes after which a method is looked at, tomotopy's after so many iterations.
+
+        Estimators merge copies by default, in a part of a fit that goes by its passes: so all of them are to make about
+        as many.
+        """
+        if name == _TOMOTOPY:
+            return [stop for stop in _ITERATIONS if stop <= max(self.options.goals)]
         last = max(_STOPS) if self.options.long else max(self.options.passes)
-        return sorted({*self.options.passes, *(stop for stop in _STOPS if stop <= last)})
-
-    @property
-    def iterations(self) -> list[int]:
-        """The stops of tomotopy."""
-        return [stop for stop in _ITERATIONS if stop <= max(self.options.goals)]
+        if name == _SSVI:
+            return sorted({*self.options.passes, *(stop for stop in _STOPS if stop <= last)})
+        return [stop for stop in _STOPS if name in _SAMPLERS or stop <= _LONGER * last]
 
 
 def main() -> None:
@@ -187,14 +190,13 @@ def _is_complete(comparison: Comparison, report: Report) -> bool:
     """Tell whether all that is asked for is in the table."""
     options, rows = comparison.options, select(report.table.rows, **comparison.key)
     reached = {row["passes"] for row in select(rows, method=_SSVI)}
-    if not reached.issuperset(comparison.own_stops):
+    if not reached.issuperset(comparison.stops(_SSVI)):
         return False
     end = select(rows, method=_SSVI, passes=max(options.passes))[0]["seconds"]
     for name in options.methods:
         own = select(rows, method=name)
         last = max((row["passes"] for row in own), default=0)
-        enough = max(comparison.iterations) if name == _TOMOTOPY else max(_STOPS)
-        if last < enough and (name == _TOMOTOPY or not any(row["seconds"] >= end for row in own)):
+        if last < max(comparison.stops(name)) and (name == _TOMOTOPY or not any(row["seconds"] >= end for row in own)):
             return False
     return True
 

@@ -109,8 +109,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         "max_iter",
         default=None,
         kind='int, "auto", optional',
-        words="""Passes over the data in `fit`. By default 13, or as many as make 234 steps. "auto" goes on until the
-        fit has converged, for ten times that at most.""",
+        words="""Passes over the data in `fit`. By default 13, or as many as make 234 steps. "auto" goes on until a
+        further pass would gain little, for ten times that at most; see `gain_tol`.""",
     )
     convergence_tol: float = changed(LatentDirichletAllocation, "convergence_tol", default=0.01)
     batch_size: int | None = changed(
@@ -137,7 +137,6 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     )
 
     _batches_of_data: ClassVar[int] = 18
-    _draw_softening: ClassVar[float] = 3.0
     _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {
         "doc_topic_prior": ("concentration", None),
         "topic_concentration_prior": ("growth", None),

@@ -19,7 +19,7 @@ from ssvi.global_steps.ssvi import Ssvi
 from ssvi.schedules import PowerSchedule
 from ssvi.typing import Array
 
-_AVERAGING, _WARM_SWEEPS = 7.0, 2.0  # of steps by name: docs/experiments/lda.md
+_AVERAGING, _WARM_SWEEPS, _DRAW_SOFTENING = 7.0, 2.0, 3.0  # of steps by name: docs/experiments/lda.md
 _SMALL_ETA = 0.02  # up to which what a topic has not seen has no weight beside what it has
 _LARGE_ETA = 0.15  # from which the prior outweighs the words that the first minibatches stand for
 _LARGEST_EXCESS = 1e6  # of an eta beside which no draw says anything
@@ -61,7 +61,7 @@ class TopicDefaults(TopicParameters):
             return replace(step, averaging=_AVERAGING)
         excess = self._eta_excess()
         warm_sweeps = max(_WARM_SWEEPS, 1.0 + 2.0 * math.log(excess))
-        softening = self._draw_softening * excess**2
+        softening = _DRAW_SOFTENING * excess**2
         return replace(step, averaging=_AVERAGING, warm_sweeps=warm_sweeps, draw_softening=softening)
 
     def _eta_excess(self) -> float:

@@ -54,7 +54,7 @@ class TopicParameters(WordsEstimator):
         "learning_decay",
         default=None,
         words="""kappa of the step size rho_t = min(1, s (t + tau)^-kappa), t = 1, 2, ... By default 0.25 where
-        the global step averages its path ("ssvi" and "map" do), else 0.5, and in `partial_fit` 0.6.""",
+        the global step averages its path ("ssvi", "ssvi_a" and "map" do), else 0.5, and in `partial_fit` 0.6.""",
     )
     learning_offset: float | None = changed(
         StochasticEstimator,
@@ -131,5 +131,3 @@ class TopicParameters(WordsEstimator):
     _largest_batch: ClassVar[int] = 4_000
     _batches_of_data: ClassVar[int] = 15
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 1.0)
-    _draw_softening: ClassVar[float] = 1.0
-    """Of steps by name that draw, where eta is small: see `DrawnStep`."""
