@@ -17,11 +17,9 @@ import numpy as np
 from benchmarks import texts
 from benchmarks.common import Report, arguments
 from ssvi.backends import Threads
-from ssvi.estimators.gains import gains_little
+from ssvi.estimators.gains import end_by_gain
 from ssvi.experiments import corpora
-from ssvi.experiments.convergence import EndlessTopics, stops_growing
-
-_FIRST = 3  # pass from which a score says where a fit is going
+from ssvi.experiments.convergence import FIRST, EndlessTopics, stops_growing
 
 
 def main() -> None:
@@ -32,8 +30,9 @@ def main() -> None:
         corpus = texts.load_any(place, options)
         held_out, left_out = zip(*(_scores(corpus, seed, options) for seed in options.seeds), strict=True)
         mean = np.mean(held_out, axis=0)
-        right = stops_growing(range(_FIRST, options.passes + 1), mean[_FIRST - 1 :])
-        ends = [_end(scores) for scores in left_out]
+        right = stops_growing(range(FIRST, options.passes + 1), mean[FIRST - 1 :])
+        tolerance = EndlessTopics().gain_tol
+        ends = [end_by_gain(scores, tolerance) or options.passes for scores in left_out]
         there = [scores[end - 1] for scores, end in zip(held_out, ends, strict=True)]
         report.add(
             corpus=corpus.name,
@@ -59,12 +58,6 @@ def _scores(corpus: corpora.Corpus, seed: int, options: argparse.Namespace) -> t
     )
     fit.fit(corpus.train.to_matrix(), X_val=corpus.test.to_matrix())
     return [score for _, score in fit.scores_], fit.left_out_scores_
-
-
-def _end(left_out: list[float]) -> int:
-    """Return the pass at which "auto" ends; the last one if it does not."""
-    tolerance, counts = EndlessTopics().gain_tol, range(1, len(left_out) + 1)
-    return next((count for count in counts if gains_little(left_out[:count], tolerance)), len(left_out))
 
 
 def _options() -> argparse.Namespace:

@@ -208,6 +208,15 @@ def test_counts_without_words_have_a_summary_too(counts, tmp_path):
     assert not any(line.startswith("  text:") for line in lines)
 
 
+def test_a_fit_that_was_to_end_by_its_gain_and_did_not_says_what_the_last_pass_gained():
+    facts = {"converged": False, "trend": {"direction": "settled"}, "gain": 0.0042, "convergence": 9.0}
+    facts["quality"] = None
+    said = "; the last pass still gained about 0.0042: a larger number of --passes goes on for longer"
+    assert summary._convergence(facts, ssvi.LatentDirichletAllocation(5)) == said
+    other = "; the parameters still move from pass to pass: --passes auto goes on until they do not"
+    assert summary._convergence(facts | {"gain": None}, ssvi.BernoulliMixture(5)) == other
+
+
 @pytest.mark.parametrize(("direction", "said"), [("climbing", ""), ("settled", "; the fit has converged")])
 def test_a_score_that_still_climbs_is_not_contradicted(direction, said):
     assert summary._convergence({"converged": True, "trend": {"direction": direction}}, None) == said

@@ -29,6 +29,18 @@ def test_the_shares_of_steps_are_those_of_a_walk_in_which_each_has_a_coordinate_
     assert shares.sum() <= 1.0 + 1e-12
 
 
+@pytest.mark.parametrize("settings", [{}, {"global_step": "ssvi_a"}, {"learning_method": "batch"}], ids=str)
+def test_with_one_topic_the_influence_of_a_document_is_what_lambda_has_of_its_word(settings):
+    """Each document has a word of its own, so that lambda itself tells, whatever the engine does on its way there."""
+    counts = np.diag(np.random.default_rng(1).integers(1, 9, 90))
+    settings = {"global_step": "map", "batch_size": 20, "max_iter": 4, "random_state": 2} | settings
+    model = LatentDirichletAllocation(1, topic_word_prior=0.01, **settings).fit(counts)
+    plan = model._plan(90)
+    influence = influence_of_groups(model.history_, plan.global_step, 90, plan.batch_size, model.random_state_)
+    np.testing.assert_allclose((model.components_[0] - 0.01) / np.diag(counts), influence, atol=1e-3)
+    assert influence.mean() > 0.9
+
+
 def test_the_influence_of_documents_is_that_of_a_walk_in_which_each_has_a_coordinate_of_its_own():
     rule, documents = Ssvi(averaging=7.0), 95
     counts = np.random.default_rng(0).poisson(1.0, (documents, 12)) + 1

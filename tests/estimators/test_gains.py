@@ -9,8 +9,9 @@ from tests.corpora.samples import write
 
 import ssvi
 from ssvi import HierarchicalDirichletTopics, LatentDirichletAllocation
+from ssvi.batches.documents import Documents
 from ssvi.corpora import DiskCorpus
-from ssvi.estimators.gains import expected_gain
+from ssvi.estimators.gains import Gains, end_by_gain, expected_gain
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.left_out import LeftOut
 from ssvi.files import Checkpoints
@@ -30,6 +31,16 @@ def test_the_gain_of_scores_that_flatten_like_one_over_t_is_the_slope_there(pass
     assert np.isnan(expected_gain(scores[:5]))
 
 
+def test_where_several_passes_are_between_two_scores_the_gain_is_still_that_of_one():
+    scores = [-7.0 - 0.4 / (4 * look) for look in range(1, 16)]
+    assert expected_gain(scores, 4) == pytest.approx(0.4 / 60**2, rel=1e-9)
+    few = COUNTS[:30]  # a step a pass
+    model = HierarchicalDirichletTopics(10, learning_method="batch", **USUAL).fit(few)
+    looks = len(model.left_out_scores_)
+    assert model.n_iter_ == 4 * looks
+    assert model.gain_ == expected_gain(model.left_out_scores_, 4)
+
+
 def test_the_gain_is_that_of_the_later_passes():
     early, late = [-7.0 - 0.4 / t for t in range(1, 11)], [-6.95] * 16
     assert expected_gain(early + late) == pytest.approx(0.0, abs=1e-9)
@@ -46,6 +57,8 @@ def test_auto_ends_where_two_passes_in_a_row_gain_little_and_is_a_fit_of_so_many
     assert both[-1]
     assert not any(both[:-1])
     assert model.gain_ == gains[-1]
+    assert end_by_gain(scores, 0.01) == model.n_iter_
+    assert end_by_gain(scores[:-1], 0.01) is None
     same = LatentDirichletAllocation(4, merge_copies=False, **(USUAL | {"max_iter": model.n_iter_})).fit(COUNTS)
     np.testing.assert_array_equal(same.components_, model.components_)
     assert np.isnan(same.gain_)
@@ -85,9 +98,35 @@ def test_a_fit_that_is_taken_up_again_ends_where_it_would_have(kind, tmp_path):
     assert whole.n_batch_iter_ > 31
     with pytest.raises(KeyboardInterrupt):
         kind(10, callbacks=[Checkpoints(tmp_path, 8), cut], **settings).fit(COUNTS)
-    resumed = kind(10, callbacks=[Checkpoints(tmp_path, 8)], **settings).fit(COUNTS)
+    keeper = Checkpoints(tmp_path, 8)
+    resumed = kind(10, callbacks=[keeper], **settings).fit(COUNTS)
+    assert keeper.resumed_at == 24
     assert (resumed.left_out_scores_, resumed.gain_) == (whole.left_out_scores_, whole.gain_)
     np.testing.assert_array_equal(resumed.components_, whole.components_)
+
+
+def test_as_many_documents_are_scored_as_there_is_time_for_whatever_their_counts_are():
+    model = LatentDirichletAllocation(4, **USUAL)
+    model.random_state_, plan = 1, model._plan(300)
+    rows = [Gains(model, Documents.from_matrix(COUNTS * factor), plan)._rows for factor in (1, 10_000)]
+    assert len(rows[0]) == 300
+    np.testing.assert_array_equal(*rows)
+
+
+def test_documents_that_are_too_short_for_halves_have_a_clear_error():
+    with pytest.raises(ValueError, match="are too short for halves: give max_iter as a number"):
+        LatentDirichletAllocation(2, **USUAL).fit(np.array([[0.25, 0.0, 0.0]]))
+
+
+def test_the_best_state_of_early_stopping_has_the_scores_that_there_were_then(monkeypatch):
+    _score_after_passes(monkeypatch, lambda passes: -7.0 - 0.4 / passes)
+    falling = itertools.count(1)
+    monkeypatch.setattr(LatentDirichletAllocation, "score", lambda self, X: -7.0 - abs(next(falling) - 8))
+    monkeypatch.setattr(LatentDirichletAllocation, "_score", lambda self, data: self.score(data))
+    model = LatentDirichletAllocation(4, early_stopping=True, merge_copies=False, **USUAL).fit(COUNTS)
+    assert (model.n_iter_, len(model.scores_), model.converged_) == (8, 13, False)
+    assert len(model.left_out_scores_) == 8
+    assert model.gain_ == expected_gain(model.left_out_scores_)
 
 
 def test_threads_do_not_matter_and_files_keep_how_it_went(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ssvi.evaluation.trend import trend
+from ssvi.evaluation.trend import flattening, trend
 
 
 def _curve(n, rate, noise=0.0, seed=0):
@@ -59,6 +59,15 @@ def test_noise_is_seldom_taken_for_a_climb():
     found = [trend(np.r_[-9.0, -8.0 + 0.01 * rng.normal(size=39)].tolist(), 40)["direction"] for _ in range(500)]
     assert found.count("climbing") < 33
     assert trend([], 3) is None
+
+
+def test_the_curve_that_flattens_is_that_of_least_squares():
+    scores, passes = np.random.default_rng(0).normal(size=9), np.arange(4, 13)
+    slope, noise, error = flattening(scores, 4)
+    (wanted, level), covariance = np.polyfit(-1.0 / passes, scores, 1, cov=True)
+    assert slope == pytest.approx(wanted)
+    assert noise**2 == pytest.approx(((scores - level + wanted / passes) ** 2).sum() / 7)
+    assert error**2 == pytest.approx(covariance[0, 0])
 
 
 def test_what_as_many_passes_would_gain_is_found_on_a_curve_that_flattens():

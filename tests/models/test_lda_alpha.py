@@ -1,5 +1,7 @@
 """Learning alpha: what local steps say of it, and where that ends."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import special
@@ -84,6 +86,22 @@ def test_auto_does_not_go_all_the_way_and_is_late():
     np.testing.assert_allclose(model.learn({}, tables, 1.0, 3.1)["alpha"], wanted)
     np.testing.assert_allclose(wanted.mean(), mean)
     np.testing.assert_allclose(model.learn({}, tables, 0.5, 3.1)["alpha"], 0.5 * (0.25 + wanted))
+
+
+@pytest.mark.parametrize("batch_size", [50, 200])
+def test_asymmetric_is_equal_for_all_topics_until_they_have_formed_and_does_not_wait_in_a_stream(batch_size):
+    documents, model = _documents(np.array([0.2, 0.2, 0.5, 0.1]), 200), LDA(60, np.full(4, 0.2), 0.1, "asymmetric")
+    spreads = {}
+
+    def note(state, info):
+        spreads[info.step * batch_size / 200] = np.ptp(state.hyperparameters["alpha"])
+
+    problem = engine.Problem(model, Gibbs(), Ssvi(), PowerSchedule(), len(documents))
+    engine.run(problem, engine.init(model, 0), documents, sweeps=7, batch_size=batch_size, callbacks=[note])
+    assert all((spread == 0.0) == (sweeps <= 5.0) for sweeps, spread in spreads.items())
+    assert len(spreads) == 7 * 200 // batch_size
+    state, _ = replace(problem, population=None).step(engine.init(model, 0), documents.slice(0, batch_size))
+    assert np.ptp(state.hyperparameters["alpha"]) > 0.0
 
 
 @pytest.mark.parametrize("step", [Gibbs(), Cvb0(), MeanField()], ids=lambda step: step.name)

@@ -253,10 +253,13 @@ def _convergence(facts: dict[str, Any], estimator: Any) -> str:
         return ""
     if facts["converged"]:
         return "; the fit has converged"
+    if facts["gain"] is not None:  # the fit was to end by it
+        return f"; the last pass still gained about {facts['gain']:.2g}: a larger number of --passes goes on for longer"
     if not (facts["convergence"] or 0.0) > estimator.convergence_tol:
         return ""
     several = estimator.nouns[0].lower() if facts["quality"] else "parameters"
-    return f"; the {several} still move from pass to pass: --passes auto goes on for as long as that gains something"
+    enough = "for as long as that gains something" if estimator._ends_by_gain else "until they do not"
+    return f"; the {several} still move from pass to pass: --passes auto goes on {enough}"
 
 
 def _quality_line(found: dict[str, Any] | None, estimator: Any, *, repeats: bool = False) -> str:

@@ -132,7 +132,7 @@ class Fit:
             if not store.is_finite():
                 stop_unless_finite(name, number, store.lam())
         note(number, step_size)
-        learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, clock.sweeps))
+        learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, _known_sweeps(clock)))
         at_end = ends_sweep(number, self._seen, clock)
         if at_end:
             learned |= self._model.learn_priors(lambda name: self._stores[name].lam())
@@ -237,6 +237,11 @@ def ends_sweep(number: int, seen_before: int, clock: Clock) -> bool:
     if clock.population is None:
         return number > 1 and int(math.log(number, _LONGER)) > int(math.log(number - 1, _LONGER))
     return clock.documents_seen // clock.population > seen_before // clock.population
+
+
+def _known_sweeps(clock: Clock) -> float:
+    """Return how often the data has been seen; infinity in a stream of unknown length."""
+    return math.inf if clock.population is None else clock.sweeps
 
 
 def _rearranges(problem: Problem, sweeps: float) -> bool:

@@ -77,7 +77,8 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         (
             "converged_",
             "bool",
-            "Whether `convergence_` is below `convergence_tol`, or coordinate ascent has ended by its own tolerance.",
+            """Whether `convergence_` is below `convergence_tol`; or coordinate ascent has ended by its own tolerance;
+            or a fit of topics with `max_iter="auto"` by `gain_tol`.""",
         ),
         ("random_state_", "int", "The seed that was used."),
         (
@@ -257,6 +258,9 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         """Return the sweeps between which a fit merges components that are copies of each other."""
         return NEVER
+
+    def _go_back(self, step: int, plan: Plan) -> None:
+        """Forget what else was noted after a step, that of the best state."""
 
     def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
         """Return what else watches a fit, and may end it."""

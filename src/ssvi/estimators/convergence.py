@@ -109,7 +109,12 @@ def settling_of(estimator: Any) -> Callback:
 
 
 def is_far(estimator: Any, tolerances: float = _HARMLESS) -> bool:
-    """Tell whether a fit has ended with q still moving by more than so many times the tolerance."""
+    """Tell whether a fit has ended with q still moving by more than so many times the tolerance.
+
+    One that was to end by its gain is far if it has not.
+    """
+    if not np.isnan(estimator.gain_):
+        return not estimator.converged_
     # It is NaN where there were too few looks.
     return bool(not estimator.converged_ and estimator.convergence_ > tolerances * estimator.convergence_tol)
 
@@ -139,8 +144,8 @@ def _warn_of_gain(estimator: Any, plan: Plan) -> None:
     enough = _rounded_up(plan.passes * (estimator.gain_ / estimator.gain_tol) ** 0.5)
     warnings.warn(
         f"this {type(estimator).__name__} has not converged: the last of {plan.passes} passes gained about "
-        f"{estimator.gain_:.2g} nats a word, and a fit has converged where that is {estimator.gain_tol:g}. More passes "
-        f"would help: set `max_iter` to about {enough}.",
+        f"{estimator.gain_:.2g} nats a word, and one has converged where that is about {estimator.gain_tol:g}. More "
+        f"passes would help: set `max_iter` to about {enough}.",
         ConvergenceWarning,
         stacklevel=6,  # of whoever called `fit`, whose wrapper is between
     )

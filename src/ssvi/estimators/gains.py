@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,39 +16,53 @@ from ssvi.engine import Info, State
 from ssvi.engine.influence import influence_of_groups
 from ssvi.estimators.plan import Plan
 from ssvi.evaluation.left_out import LeftOut
+from ssvi.evaluation.trend import flattening
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
-_WORDS, _TOPICS = 450_000, 50  # scored for so many topics; for four times as many, half as many words
+_ENTRIES, _TOPICS = 300_000, 50  # words of documents that are scored for so many topics; for four times as many, half
+_FEWEST = 100  # documents
 _LATER = 2.5  # the gain is seen in the passes from p / 2.5 to p
-_FIRST = 3  # pass that is like those after it
-_FEWEST = 4  # passes that it is seen in
-_IN_A_ROW, _NEARLY = 2, 1.4  # passes that gain little before a fit ends, and times the tolerance that is little
+_FIRST = 3  # score that is like those after it
+_IN_A_ROW, _NEARLY = 2, 1.4  # looks that show little gain before a fit ends, and times the tolerance that is little
 
 
-def expected_gain(scores: list[float]) -> float:
-    """Return what one more pass would add to the scores of a fit's passes; NaN if they are too few to tell.
+def expected_gain(scores: Sequence[float], every: int = 1) -> float:
+    """Return what one more pass would add to the scores of a fit; NaN if they are too few to tell.
 
-    The later ones are taken for a - b / t after t passes, which fits flatten like; then it is about b / t^2.
+    The later ones are taken for a - b / t after t passes, which fits flatten like; then it is about b / t^2. `every` is
+    how many passes are between two scores.
 
     >>> round(expected_gain([-7.0 - 0.5 / t for t in range(1, 11)]), 6)
     0.005
     """
-    last = len(scores)
-    first = min(int(np.ceil(last / _LATER)), last - _FEWEST + 1)
+    last, first = len(scores), math.ceil(len(scores) / _LATER)
     if first < _FIRST:
         return float("nan")
-    slope = np.polyfit(-1.0 / np.arange(first, last + 1), scores[first - 1 :], 1)[0]
-    return float(slope / last**2)
+    return flattening(scores[first - 1 :], first)[0] / (every * last**2)
 
 
-def gains_little(scores: list[float], tolerance: float) -> bool:
+def gains_little(scores: Sequence[float], tolerance: float, every: int = 1) -> bool:
     """Tell whether a fit with these scores has come to where a further pass gains less than the tolerance, or nearly.
 
-    The last two passes must say so, as one may by chance; what that takes is made up for by not waiting quite so long.
+    The last two looks must say so, as one may by chance; what that takes is made up for by not waiting quite so long.
     """
     counts = range(len(scores) - _IN_A_ROW + 1, len(scores) + 1)
-    return all(expected_gain(scores[:count]) < _NEARLY * tolerance for count in counts)
+    return all(expected_gain(scores[:count], every) < _NEARLY * tolerance for count in counts)
+
+
+def go_back(estimator: Any, step: int, plan: Plan) -> None:
+    """Let a fit have the scores and the gain that it had after a step."""
+    scores, count = estimator.left_out_scores_, step // plan.look
+    if count < len(scores):
+        estimator.left_out_scores_ = scores[:count]
+        estimator.gain_ = expected_gain(scores[:count], plan.look // plan.steps_per_pass)
+        estimator.converged_ = False
+
+
+def end_by_gain(scores: Sequence[float], tolerance: float) -> int | None:
+    """Return the pass at which a fit with these scores, one a pass, ends; None if it goes on."""
+    return next((count for count in range(1, len(scores) + 1) if gains_little(scores[:count], tolerance)), None)
 
 
 class Gains:
@@ -67,9 +83,14 @@ class Gains:
     """
 
     def __init__(self, estimator: Any, data: Documents | Source, plan: Plan) -> None:
-        self._estimator, self._plan = estimator, plan
+        self._estimator, self._plan, self._every = estimator, plan, plan.look // plan.steps_per_pass
         self._rows, documents = _choose(data, estimator.n_components, estimator.random_state_)
         self._documents = LeftOut(documents)
+        if not self._documents.n_words > 0:
+            raise ValueError(
+                'with max_iter="auto" a fit of topics ends by how well one half of a document is predicted from the '
+                "other, and the documents here are too short for halves: give max_iter as a number."
+            )
 
     def __call__(self, state: State, info: Info) -> bool:
         """Score if it is time to; tell whether the fit is to stop."""
@@ -77,9 +98,9 @@ class Gains:
             return False
         estimator = self._estimator
         scores = estimator.left_out_scores_ = [*getattr(estimator, "left_out_scores_", []), self._score(state)]
-        estimator.gain_ = expected_gain(scores)
+        estimator.gain_ = expected_gain(scores, self._every)
         is_formed = info.step >= estimator._first_end(self._plan)
-        estimator.converged_ = is_formed and gains_little(scores, estimator.gain_tol)
+        estimator.converged_ = is_formed and gains_little(scores, estimator.gain_tol, self._every)
         return bool(estimator.converged_)
 
     def _score(self, state: State) -> float:
@@ -101,10 +122,11 @@ class Gains:
 
 def _choose(data: Documents | Source, n_topics: int, seed: int) -> tuple[npt.NDArray[np.int64] | None, Documents]:
     """Return the documents that are scored, and which rows they are, if data is in memory."""
-    words, key = _WORDS * (_TOPICS / n_topics) ** 0.5, derive_key(seed, "left out")
+    entries, key = _ENTRIES * (_TOPICS / n_topics) ** 0.5, derive_key(seed, "left out")
     if isinstance(data, Source):
-        count = max(1, int(words / max(data.mean_length(), 1.0)))
-        return None, data.sample(min(count, len(data)), key)
+        count = int(entries * len(data) / max(data.sizes.entries, 1))
+        return None, data.sample(min(max(count, _FEWEST), len(data)), key)
     order = np.random.default_rng(key).permutation(len(data))
-    rows = order[: int(np.searchsorted(np.cumsum(data.lengths()[order]), words)) + 1]
+    count = int(np.searchsorted(np.cumsum(data.costs()[order]), entries)) + 1
+    rows = order[: max(count, _FEWEST)]
     return rows, data.take(rows)

@@ -11,8 +11,8 @@ from ssvi.batches.documents import Documents
 from ssvi.checks import require_positive
 from ssvi.engine import Callback
 from ssvi.estimators.base import StochasticEstimator
-from ssvi.estimators.gains import Gains
-from ssvi.estimators.parameters import parameter, with_parameters
+from ssvi.estimators.gains import Gains, go_back
+from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.topic_priors import check_doc_topic_prior
 from ssvi.estimators.topics import TopicEstimator
@@ -73,13 +73,21 @@ class LatentDirichletAllocation(TopicEstimator):
         (K / 50)^-0.5 / 10, which is 0.1 for 50 topics, and from the fourth pass on goes part of the way to what the
         documents say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each
         other, and predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood
-        from the first step on, one number for all topics or one for each (docs/hyperparameters.md).""",
+        from the first step on, one number for all topics or, from the sixth pass on, one for each
+        (docs/hyperparameters.md).""",
+    )
+    max_iter: int | str | None = changed(
+        TopicEstimator,
+        "max_iter",
+        default=8,
+        words="""Passes over the data in `fit`. "auto" goes on until a further pass would gain little, for 200 passes at
+        most; see `gain_tol`.""",
     )
     gain_tol: float = parameter(
         default=1e-3,
         kind="float",
-        words="""With `max_iter="auto"` a fit has converged when a further pass would gain less than this, in nats a
-        word: see `gain_`.""",
+        words="""With `max_iter="auto"` a fit has converged when a further pass would gain about this, in nats a word,
+        or less: see `gain_`.""",
         check=require_positive,
     )
     _ends_by_gain: ClassVar[bool] = True
@@ -103,6 +111,10 @@ class LatentDirichletAllocation(TopicEstimator):
     def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
         monitors = super()._monitors(data, plan)
         return [*monitors, Gains(self, data, plan)] if plan.ends_itself else monitors
+
+    def _go_back(self, step: int, plan: Plan) -> None:
+        if plan.ends_itself:
+            go_back(self, step, plan)
 
     def _note_priors(self) -> None:
         """Show the priors as the fit has left them."""

@@ -42,7 +42,7 @@ class Validation:
     """
 
     def __init__(self, estimator: Any, rows: Any, plan: Plan) -> None:
-        self._estimator, self._rows = estimator, rows
+        self._estimator, self._rows, self._plan = estimator, rows, plan
         self._every = plan.look
         self._total = plan.total
         # Scores before this one are of single draws: they are kept, and decide nothing.
@@ -64,6 +64,7 @@ class Validation:
         if best is not None:
             estimator._state = best
             estimator.history_ = [info for info in estimator.history_ if info.step <= best.step]
+            estimator._go_back(best.step, self._plan)
 
     def note(self, state: State) -> float:
         """Score the rows at a state, and put the score down; return it."""

@@ -60,7 +60,7 @@ def _leave_out(
     log_probability: Array,
 ) -> None:
     """Fill in each document's log probability of its held-out half, given the other one and topics without it."""
-    n_topics, longest = alpha.size, 0
+    n_topics, longest, for_each = alpha.size, 0, int(prior.shape[1] > 1)  # eta may be one for all words, or topics
     for d in range(indptr.size - 1):
         longest = max(longest, indptr[d + 1] - indptr[d])
     topics, shares = np.empty((longest, n_topics), np.float32), np.empty((longest, n_topics), np.float32)
@@ -74,10 +74,11 @@ def _leave_out(
         _count_topics(own, counts, alpha, own_shares, expected, fresh, rounds)
         for i in range(start, stop):
             taken = influence[d] * counts[i - start]
+            least = prior[words[i] if prior.shape[0] > 1 else 0]
             for k in range(n_topics):
                 left = by_word[words[i], k] - taken * own_shares[i - start, k]
                 size = sizes[k] - influence[d] * expected[k]
-                own[i - start, k] = max(left, prior[words[i], k]) / max(size, prior_sizes[k])
+                own[i - start, k] = max(left, least[k * for_each]) / max(size, prior_sizes[k])
         _count_topics(own, observed[start:stop], alpha, own_shares, expected, fresh, rounds)
         expected += alpha
         expected /= expected.sum()
@@ -106,6 +107,11 @@ class LeftOut:
         self._observed, self._held_out = observed.counts.astype(float), held_out.counts
         self._indptr, self._lengths = observed.indptr, held_out.lengths()
 
+    @property
+    def n_words(self) -> float:
+        """How many words are predicted."""
+        return float(self._lengths.sum())
+
     def score(
         self,
         topics: Array,
@@ -131,9 +137,10 @@ class LeftOut:
             The threads that share the work; the figures do not depend on them.
 
         """
-        whole = np.broadcast_to(np.asarray(prior, dtype=float), topics.shape)
-        of_words, prior_of_words = (np.ascontiguousarray(rows[:, self._words].T) for rows in (topics, whole))
-        sizes, prior_sizes, alpha = topics.sum(axis=1), whole.sum(axis=1), np.asarray(alpha, dtype=np.float32)
+        of_words, prior = np.ascontiguousarray(topics[:, self._words].T), np.atleast_2d(np.asarray(prior, dtype=float))
+        prior_of_words = np.ascontiguousarray((prior[:, self._words] if prior.size > 1 else prior).T)
+        prior_sizes = np.broadcast_to(prior, topics.shape).sum(axis=1)
+        sizes, alpha = topics.sum(axis=1), np.asarray(alpha, dtype=np.float32)
         influence = np.ones(len(self._lengths)) if influence is None else np.asarray(influence, dtype=float)
         log_probability = np.empty(len(self._lengths))
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ssvi.typing import Array
+
 _FEWEST_SCORES = 4  # that a trend can be seen in
 _ENOUGH_SCORES = 10  # that a climb would have been seen in, if it were worth it
 _SURE = 2.0  # standard errors
@@ -30,6 +32,21 @@ def trend_of(estimator: Any, *, stopped: bool = False) -> dict[str, Any] | None:
     if facts is not None and (stopped or (step < plan.total and not ends_early)):
         facts |= {"direction": "unknown", "gain_of_as_many_passes": None, "stopped_after": step // plan.steps_per_pass}
     return facts
+
+
+def flattening(scores: Sequence[float] | Array, first: int) -> tuple[float, float, float]:
+    """Return b of the a - b / t that is nearest to three or more scores of passes t = first, first + 1, ...
+
+    Also how far single scores are from it, and the standard error of b. Fits flatten like that.
+    """
+    places = -1.0 / np.arange(first, first + len(scores))
+    places -= places.mean()
+    around = np.asarray(scores) - np.mean(scores)
+    spread = float(places @ places)
+    slope = float(places @ around) / spread
+    rest = around - slope * places
+    noise = math.sqrt(float(rest @ rest) / (len(around) - 2))
+    return slope, noise, noise / math.sqrt(spread)
 
 
 def trend(
@@ -73,12 +90,7 @@ def trend(
     count, later = len(scores), np.array(scores[len(scores) // 2 :])
     if count < _FEWEST_SCORES or len(later) < 3:
         return facts
-    places = -1.0 / np.arange(count - len(later) + 1, count + 1)
-    places -= places.mean()
-    slope = float(places @ later / (places @ places))
-    rest = later - later.mean() - slope * places
-    noise = math.sqrt(float(rest @ rest) / (len(later) - 2))
-    error = noise / math.sqrt(float(places @ places))
+    slope, noise, error = flattening(later, count - len(later) + 1)
     gain, fall = slope / (2 * count), scores[best] - scores[-1]
     worth = _WORTH_IT * max(scores[best] - scores[0], 1e-300)
     noticed = max(worth, _NOTICED * abs(scores[best]))

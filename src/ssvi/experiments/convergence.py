@@ -11,7 +11,7 @@ import numpy as np
 
 from ssvi.backends.base import Backend
 from ssvi.engine import Callback, Info, State
-from ssvi.estimators.gains import Gains, gains_little
+from ssvi.estimators.gains import Gains, end_by_gain
 from ssvi.estimators.lda import LatentDirichletAllocation
 from ssvi.estimators.plan import Plan
 from ssvi.experiments import corpora, figures
@@ -19,7 +19,7 @@ from ssvi.experiments.base import Checkpoint, Experiment, Reporter, option, requ
 from ssvi.experiments.table import Row, distinct, select
 from ssvi.typing import Array
 
-_FIRST = 3  # pass from which a score says where a fit is going
+FIRST = 3  # pass from which a score says where a fit is going
 _GAIN = 1e-3  # nats a word and pass: a score that grows by less has stopped growing
 _WIDTH = 1.3  # the gain at pass p is the slope of the score from p / 1.3 to 1.3 p: single passes are noisy
 _TOLERANCE = LatentDirichletAllocation().gain_tol
@@ -46,7 +46,7 @@ class ConvergenceSetting:
     def __post_init__(self) -> None:
         for name in ("documents", "test_documents", "topics", "seeds"):
             require(name, getattr(self, name), lambda value: value >= 1, "1 or more")
-        require("passes", self.passes, lambda value: _FIRST < value <= 100, f"from {_FIRST + 1} to 100")
+        require("passes", self.passes, lambda value: FIRST < value <= 100, f"from {FIRST + 1} to 100")
         for name in self.algorithm:
             step_sizes(name)
 
@@ -185,7 +185,7 @@ class ConvergenceExperiment(Experiment):
                     own = select(rows, corpus=name, algorithm=rate)
                     for seed in distinct(own, "seed"):
                         run = select(own, seed=seed)
-                        run = [row for row in run if row["step"] >= _FIRST]
+                        run = [row for row in run if row["step"] >= FIRST]
                         passes = [row["step"] for row in run]
                         figures.line(above, passes, [row["score"] for row in run], rate)
                         figures.line(below, passes, [row["left_out"] for row in run], rate)
@@ -213,7 +213,7 @@ def stops_growing(passes: Sequence[int], scores: Array) -> int | None:
 
 def _cells(own: Sequence[Row]) -> list[str]:
     """Return a line of the table from the fits of one corpus with one kind of step sizes, by the mean over seeds."""
-    passes = [step for step in distinct(own, "step") if step >= _FIRST]
+    passes = [step for step in distinct(own, "step") if step >= FIRST]
     scores = np.array([np.mean([row["score"] for row in select(own, step=step)]) for step in passes])
     ends = [_end(select(own, seed=seed)) for seed in distinct(own, "seed")]
     grown, known = stops_growing(passes, scores), [end for end in ends if end is not None]
@@ -233,5 +233,5 @@ def _cells(own: Sequence[Row]) -> list[str]:
 
 def _end(run: Sequence[Row]) -> Row | None:
     """Return the first row at which a fit with `max_iter="auto"` would have ended."""
-    scores = [row["left_out"] for row in run]
-    return next((row for number, row in enumerate(run, 1) if gains_little(scores[:number], _TOLERANCE)), None)
+    end = end_by_gain([row["left_out"] for row in run], _TOLERANCE)
+    return None if end is None else run[end - 1]

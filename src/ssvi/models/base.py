@@ -103,7 +103,8 @@ class Model(ABC):
         """Return those hyperparameters that a minibatch changes, as they are in the next step.
 
         `result` is the local step's on the minibatch; times its `scale`, its statistics are those of all data. It may
-        hold statistics that are of no block, for this purpose. `sweeps` is how often the data has been seen.
+        hold statistics that are of no block, for this purpose. `sweeps` is how often the data has been seen,
+        and infinity in a stream of unknown length, in which nothing can be waited for.
         """
         return {}
 

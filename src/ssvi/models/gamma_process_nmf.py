@@ -73,7 +73,7 @@ class GammaProcessNMF(Model):
         }
 
     def learn(
-        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = np.inf
     ) -> dict[str, Array]:
         """Return b, if it is learned, moved by a share rho^0.5 towards what the frames of a minibatch say of it.
 

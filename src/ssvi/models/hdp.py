@@ -125,7 +125,7 @@ class HDP(Model):
         return {**super().hyperparameters(), "evenness": np.array(self.evenness)}
 
     def learn(
-        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = np.inf
     ) -> Mapping[str, Array]:
         """Return alpha and gamma, moved by a share rho towards what the tables of a minibatch say of them.
 

@@ -71,7 +71,8 @@ class LDA(Model):
         of one that is learned.
     alpha_rule : {None, "auto", "symmetric", "asymmetric"}
         How alpha is learned: not at all; not all the way, and late (`_wanted_alpha`); or by maximum likelihood, equal
-        for all topics or, after the first sweeps, not.
+        for all topics or, after the first five sweeps, not. In a stream of unknown length "auto" does not learn, and
+        "asymmetric" does not wait.
     learns_eta : bool
         Whether eta is learned, by maximum likelihood.
     usual_eta : float, optional
@@ -118,7 +119,7 @@ class LDA(Model):
         return replace(self, alpha=hyperparameters.get("alpha", self.alpha), eta=eta) if hyperparameters else self
 
     def learn(
-        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = 1.0
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = np.inf
     ) -> Mapping[str, Array]:
         """Return alpha and eta, those of them that are learned.
 
@@ -155,11 +156,11 @@ class LDA(Model):
         """
         *tables, lengths = result.eta_hat["tables"]
         alpha = np.asarray(self.alpha, dtype=float)
-        if not lengths > 0 or (self.alpha_rule == "auto" and sweeps <= _ALPHA_WAITS):  # `not`: all may be empty
+        # A stream of unknown length has no sweeps to wait for: "auto" keeps the usual alpha in it.
+        waits = self.alpha_rule == "auto" and not _ALPHA_WAITS < sweeps < np.inf
+        if waits or not lengths > 0:  # `not`: all may be empty
             return alpha
-        # A stream of unknown length counts as seen once, and does not wait.
-        is_forming = sweeps <= _SHAPE_WAITS and sweeps != 1.0
-        wanted = self._wanted_alpha(np.array(tables) / lengths, is_forming)
+        wanted = self._wanted_alpha(np.array(tables) / lengths, is_forming=sweeps <= _SHAPE_WAITS)
         share = step_size if self.alpha_rule == "auto" else step_size**0.5
         moved: Array = np.clip(alpha + share * (wanted - alpha), SMALLEST_ALPHA, LARGEST_ALPHA)
         return moved
