@@ -3,7 +3,7 @@
 import numpy as np
 
 from ssvi.models.hdp import HDP
-from ssvi.models.merging import cosines, near_copies
+from ssvi.models.merging import cosines, distinct_shares, near_copies
 
 
 def test_each_copy_joins_the_first_that_it_is_alike_to_and_takes_none_itself():
@@ -18,6 +18,21 @@ def test_cosines_of_rows_of_zeros_are_numbers():
     np.testing.assert_allclose(cosines(np.array([[1.0, 0.0], [3.0, 3.0], [0.0, 0.0]])), [
         [1.0, np.sqrt(0.5), 0.0], [np.sqrt(0.5), 1.0, 0.0], [0.0, 0.0, 0.0],
     ])  # fmt: skip
+
+
+def test_a_copy_keeps_its_own_words_and_one_that_is_the_same_but_for_noise_keeps_none():
+    rng = np.random.default_rng(0)
+    common, own = 1_000.0 * rng.dirichlet(np.full(20, 5.0)), np.zeros(10)
+    whole = np.append(common, own)
+    own[4:8] = 40.0
+    shares = distinct_shares(np.append(0.5 * common, own), whole)
+    np.testing.assert_allclose(shares[24:28], 1.0)
+    assert not shares[:24].any()
+    assert not shares[28:].any()
+    for _ in range(50):  # counts of two draws from one distribution, of 1,000 and 500 tokens
+        assert not distinct_shares(rng.poisson(0.5 * whole).astype(float), rng.poisson(whole).astype(float)).any()
+    assert not distinct_shares(np.zeros(30), whole).any()
+    assert not distinct_shares(whole, np.zeros(30)).any()
 
 
 def test_merged_topics_have_the_words_and_tables_of_both():

@@ -21,6 +21,7 @@ from ssvi.schedules import ConstantSchedule
 
 MODEL = LDA(12, np.full(3, 0.1), 0.01)
 MODEL_OF_FOUR = LDA(12, np.full(4, 0.1), 0.01)
+MODEL_OF_EIGHT = LDA(8, np.full(3, 0.1), 0.01)  # words
 
 
 def _three_kinds(n: int) -> Documents:
@@ -53,12 +54,56 @@ def test_a_topic_that_becomes_a_copy_by_merging_is_merged_too():
     """The first two are alike (0.905), the third is like both together (0.906) and like neither alone (0.884)."""
     rows = np.full((4, 12), 0.01)
     rows[0, :2], rows[1, :2], rows[2, :3], rows[3, 4:] = (84.4, 53.6), (53.1, 83.6), (32.0, 32.0, 21.1), 9.0
-    pairs = MODEL_OF_FOUR._pairs_to_merge(rows, 5)
+    pairs, kept = MODEL_OF_FOUR._part(rows, 5)
     assert pairs == [(0, 1), (0, 2)]
+    np.testing.assert_array_equal(np.flatnonzero(kept), [14])  # the third keeps what only it has
     assert MODEL_OF_FOUR.copies({"topics": rows}, 0.895) == [(0, 1)]
-    assert MODEL_OF_FOUR._pairs_to_merge(rows, 1) == [(0, 1)]
-    new = Rearrangement(tuple(pairs), {"topics": np.zeros((2, 12))}).applied("topics", Dirichlet(), rows, 0.01)
-    np.testing.assert_allclose(new[0] + 0.02, rows[:3].sum(axis=0))
+    assert MODEL_OF_FOUR._part(rows, 0)[0] == []  # the second would keep nothing, and no place can be filled
+    new = Rearrangement(tuple(pairs), {"topics": np.zeros((2, 12))}, kept={"topics": kept})
+    np.testing.assert_allclose(new.applied("topics", Dirichlet(), rows, 0.01)[:3].sum(axis=0), rows[:3].sum(axis=0))
+
+
+def test_topics_that_are_alike_by_words_that_all_have_are_parted_and_keep_their_own():
+    """Three topics of the same two stop words and two words each of their own: the first takes all stop words."""
+    rows = np.full((3, 8), 0.01)
+    for k, size in enumerate((100.0, 60.0, 50.0)):
+        rows[k, :2] += (5.0 * size, 4.0 * size)
+        rows[k, 2 + 2 * k : 4 + 2 * k] += size
+    assert len(MODEL_OF_EIGHT.copies({"topics": rows}, 0.895)) == 2
+    look = Look(Documents.from_matrix(np.ones((20, 8), dtype=int)), lambda: pytest.fail("no place is free"))
+    change = MODEL_OF_EIGHT.rearrangement({"topics": rows}.__getitem__, look)
+    assert change is not None
+    assert change.pairs == ((0, 1), (0, 2))
+    new = change.applied("topics", Dirichlet(), rows, 0.01)
+    np.testing.assert_allclose(new.sum(axis=0), rows.sum(axis=0))
+    np.testing.assert_allclose(new[1:, :2], 0.01)
+    np.testing.assert_allclose(new[0, :2], rows[:, :2].sum(axis=0) - 0.02)
+    for k, size in enumerate((100.0, 60.0, 50.0)):
+        np.testing.assert_allclose(new[k, 2 + 2 * k : 4 + 2 * k], size + 0.01)
+    assert MODEL_OF_EIGHT.copies({"topics": new}, 0.5) == []
+
+
+def test_a_fit_of_text_with_stop_words_puts_them_into_few_topics():
+    """Three quarters of all words are of ten that every document has; the others are of twenty topics, ten words each.
+
+    Left alone, topics share the stop words out among them, and most are copies of others.
+    """
+    rng, topics = np.random.default_rng(0), np.zeros((20, 210))
+    topics[:, :10] = 0.75 * rng.dirichlet(np.full(10, 1.0))
+    for k in range(20):
+        topics[k, 10 + 10 * k : 20 + 10 * k] = 0.025
+    counts = np.array([rng.multinomial(100, rng.dirichlet(np.full(20, 0.05)) @ topics) for _ in range(1_500)])
+    train, test = counts[:1_200], counts[1_200:]
+    parted, alone = (
+        LatentDirichletAllocation(22, merge_copies=merge, max_iter=10, random_state=0).fit(train)
+        for merge in (True, False)
+    )
+    assert len(alone._lda().copies(alone._state.estimate)) > 10
+    assert not parted._lda().copies(parted._state.estimate)
+    of_stop_words = parted.topic_word_[:, :10].sum(axis=1)
+    assert (of_stop_words < 0.25).sum() >= 15
+    assert (alone.topic_word_[:, :10].sum(axis=1) > 0.5).all()
+    assert parted.score(test) > alone.score(test)
 
 
 def test_merging_goes_on_from_what_was_merged():

@@ -45,7 +45,7 @@ class Problem(Steps):
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
     rearranges : (float, float)
         The sweeps between which components that are copies of each other are merged, and their places given to
-        something new. See `Model.rearrangement`.
+        something new, or parted. See `Model.rearrangement`.
     rearranges_every : int
         After how many sweeps each, between these.
     ramp : bool

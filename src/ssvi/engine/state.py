@@ -71,7 +71,7 @@ class Info:
     """Coordinates of lambda kept from leaving the domain."""
     seconds: float
     merged: int = 0
-    """Components that were copies of others after this step, and were merged; see `Model.rearrangement`."""
+    """Components that were copies of others after this step, and were merged or parted; see `Model.rearrangement`."""
 
 
 class Snapshot(Mapping[str, Array]):

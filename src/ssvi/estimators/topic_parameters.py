@@ -88,9 +88,9 @@ class TopicParameters(WordsEstimator):
     merge_copies: bool = parameter(
         default=True,
         kind="bool",
-        words="""Merge topics that become copies of each other (a cosine above 0.895), after every pass from a quarter
-        of `fit` to its end; what documents have and no topic explains takes the places that become free. `history_`
-        says when that was, and a warning if copies remain.""",
+        words="""Mend topics that become copies of each other (a cosine above 0.895), after every pass from a quarter
+        of `fit` to its end: one takes what they share, the other keeps its own words. If it has none, what documents
+        have and no topic explains takes its place. `history_` says when that was, and a warning if copies remain.""",
         check=require_flag,
     )
     evaluate_every: int = parameter(

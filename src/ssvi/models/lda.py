@@ -11,7 +11,7 @@ from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
-from ssvi.models.merging import ALIKE, cosines, near_copies
+from ssvi.models.merging import ALIKE, cosines, distinct_shares, near_copies
 from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.rearranging import NEIGHBOURS, Look, Rearrangement, surprising_words
 from ssvi.typing import Array
@@ -199,35 +199,51 @@ class LDA(Model):
         without = [int(k) for k in order if sizes[k] < _LEAST_WORDS] if empty else []
         return pairs + [(int(sizes.argmax()), k) for k in without]
 
-    def _pairs_to_merge(self, lam: Array, most: int) -> list[tuple[int, int]]:
-        """Return pairs to merge, one after the other, until no copies are left: a topic may become one by merging."""
-        merged, prior, pairs = np.array(lam), np.broadcast_to(self._prior, lam.shape), list[tuple[int, int]]()
-        while len(pairs) < most:
-            found = self.copies({"topics": merged}, _SOON_ALIKE, empty=not pairs)[: most - len(pairs)]
-            if not found:
-                break
+    def _part(self, lam: Array, most: int) -> tuple[list[tuple[int, int]], Array]:
+        """Return pairs (topic, near-copy of it) to part, one after the other, until no copies are left.
+
+        Also what of its counts each copy keeps. A topic may become a copy by what it takes in. At most so many keep
+        nothing, as that many places can be filled.
+        """
+        parted, prior = np.array(lam), np.broadcast_to(self._prior, lam.shape)
+        pairs, kept = list[tuple[int, int]](), list[Array]()
+        while len(pairs) < 2 * self.n_topics:
+            found = self.copies({"topics": parted}, _SOON_ALIKE, empty=not pairs)
             for topic, copy in found:
-                merged[topic] += Dirichlet().seen(merged[copy], prior[copy])
-                merged[copy] = prior[copy]
-            pairs += found
-        return pairs
+                rows = [topic, copy]
+                own, its = Dirichlet().seen(parted[rows], prior[rows])
+                share = distinct_shares(its, own)
+                most -= int(not share.any())
+                if most < 0:
+                    break
+                parted[topic] += (1.0 - share) * its
+                parted[copy] = prior[copy] + share * its
+                pairs.append((topic, copy))
+                kept.append(share)
+            if not found or most < 0:
+                break
+        return pairs, np.array(kept)
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
-        """Merge topics that are near-copies; their places are taken by what documents have and no topic explains.
+        """Let one of near-copies have all that they share; the other has its own words only.
 
-        Two topics can be the same but for noise, and then nothing pulls them apart: each document has either.
+        Text with stop words makes topics alike that are not the same: each has its share of them, and nothing moves
+        these. Or topics are the same but for noise, and nothing pulls them apart, as each document has either. Those
+        become one, and what documents have and no topic explains takes the place of the other.
         """
         parameters = {"topics": lam("topics")}
-        pairs = self._pairs_to_merge(parameters["topics"], max(1, len(look.groups) // NEIGHBOURS))
+        pairs, kept = self._part(parameters["topics"], max(1, len(look.groups) // NEIGHBOURS))
         if not pairs:
             return None
-        words = surprising_words(look.groups, look.local()["weights"], self.mean_topics(parameters), len(pairs))
-        fresh = np.median(parameters["topics"].sum(axis=1)) * words
+        fresh, gone = np.zeros(kept.shape), np.flatnonzero(~kept.any(axis=1))
+        if len(gone):
+            words = surprising_words(look.groups, look.local()["weights"], self.mean_topics(parameters), len(gone))
+            fresh[gone] = np.median(parameters["topics"].sum(axis=1)) * words
         alpha = np.array(self.alpha, dtype=float)
         for _, copy in pairs:  # alpha of a topic that has died would keep what is new from being found
             alpha[copy] = max(alpha[copy], np.median(self.alpha))
         learned = {} if self.alpha_rule is None else {"alpha": alpha}
-        return Rearrangement(tuple(pairs), {"topics": fresh}, learned)
+        return Rearrangement(tuple(pairs), {"topics": fresh}, learned, {"topics": kept})
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the topics."""

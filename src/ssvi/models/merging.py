@@ -13,6 +13,10 @@ from ssvi.typing import Array
 ALIKE = 0.9
 """The cosine of two components from which on they are copies."""
 
+_TIMES = 2.0  # as many counts as of what is shared, from which on a word may be a component's own
+_SURE = 2.0  # standard deviations beyond that, without which it may be chance
+_OWN = 0.1  # of a component's counts: less of its own may be noise
+
 
 def near_copies(likeness: Array, order: Sequence[int] | npt.NDArray[np.int64], alike: float) -> list[tuple[int, int]]:
     """Return pairs (component, near-copy of it): each joins the first before it in `order` that it is so much alike to.
@@ -31,6 +35,26 @@ def near_copies(likeness: Array, order: Sequence[int] | npt.NDArray[np.int64], a
         else:
             pairs.append((into, int(k)))
     return pairs
+
+
+def distinct_shares(copy: Array, other: Array) -> Array:
+    """Return the share of each of a component's counts that is its own, and no part of what another has as well.
+
+    What they share is the multiple of the other's counts that is nearest to the component's. Its own is what goes
+    beyond that where it has at least twice as much, and more than chance brings. If all that is less than a tenth of
+    its counts, it has nothing of its own.
+
+    >>> distinct_shares(np.array([600.0, 300.0, 200.0, 1.0]), np.array([1200.0, 600.0, 0.0, 9.0])).round(2)
+    array([0., 0., 1., 0.])
+    """
+    norm = float(other @ other)
+    if norm == 0.0:
+        return np.zeros_like(copy)
+    shared = float(copy @ other) / norm * other
+    is_distinct = copy > _TIMES * shared + _SURE * np.sqrt(shared + 1.0)
+    shares = np.where(is_distinct, 1.0 - shared / np.where(is_distinct, copy, 1.0), 0.0)
+    result: Array = shares if shares @ copy >= _OWN * copy.sum() else np.zeros_like(copy)
+    return result
 
 
 def cosines(rows: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Components that are merged during a fit because they are copies, and what takes the places that become free."""
+"""Components that are merged during a fit because they are copies, what they keep, and what takes their places."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Rearrangement:
-    """Pairs (component, near-copy of it); the copy's place is taken by something new, or stays empty.
+    """Pairs (component, near-copy of it); the copy keeps a part, or its place is taken by something new or is empty.
 
     Attributes
     ----------
@@ -38,22 +38,27 @@ class Rearrangement:
         axis, but on the last of a block of one row, which holds a weight for each.
     hyperparameters : mapping of arrays
         Those that change with it.
+    kept : mapping of (pairs, ...) arrays
+        The shares that a copy keeps of what it has seen, from 0 to 1, by the name of the block; by default none.
 
     """
 
     pairs: tuple[tuple[int, int], ...]
     fresh: Mapping[str, Array]
     hyperparameters: Mapping[str, Array] = field(default_factory=dict)
+    kept: Mapping[str, Array] = field(default_factory=dict)
 
     def applied(self, name: str, family: ExponentialFamily, lam: Array, prior: Array) -> Array:
-        """Return lambda of a block (or an average of it) after the change. What both had seen is seen by the one."""
+        """Return lambda of a block (or an average of it) after the change. What a copy does not keep, the other has."""
         new, prior = np.array(lam), np.broadcast_to(prior, lam.shape)
         arrays = new, prior, family.seen(lam, prior)  # a correction may have taken lambda below its prior
         rows, etas, seen = (array.T for array in arrays) if lam.shape[0] == 1 else arrays
-        for (stays, copy), fresh in zip(self.pairs, self.fresh[name], strict=True):
-            rows[stays] += seen[copy]
-            seen[stays] += seen[copy]  # it may be a copy itself of one that comes later
-            rows[copy] = etas[copy] + fresh
+        kept = self.kept.get(name, np.zeros(len(self.pairs)))
+        for (stays, copy), fresh, share in zip(self.pairs, self.fresh[name], kept, strict=True):
+            rows[stays] += (1.0 - share) * seen[copy]
+            seen[stays] += (1.0 - share) * seen[copy]  # it may be a copy itself of one that comes later
+            seen[copy] = share * seen[copy] + fresh
+            rows[copy] = etas[copy] + seen[copy]
         return new
 
     def of(self, arrays: Mapping[str, Array], blocks: Mapping[str, Any]) -> dict[str, Array]:
