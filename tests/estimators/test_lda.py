@@ -179,7 +179,7 @@ def test_the_bound_is_per_word_however_much_of_a_pass_there_was():
 def test_instances_and_names_are_the_same_thing(eta, excess):
     """Draws begin later and are drawn in further where eta is large; by default it is 1 / K."""
     by_name = _lda(global_step="ssvi", local_step="gibbs", topic_word_prior=eta).fit(COUNTS)
-    step = Ssvi(averaging=7.0, warm_sweeps=max(2.0, 1.0 + 2.0 * np.log(excess)), draw_softening=3.0 * excess**2)
+    step = Ssvi(averaging=7.0, warm_sweeps=max(2.0, 1.0 + 2.0 * np.log(excess)), draw_softening=max(3.0, excess**2))
     by_instance = _lda(global_step=step, local_step=Gibbs(), topic_word_prior=eta).fit(COUNTS)
     np.testing.assert_array_equal(by_name.components_, by_instance.components_)
 

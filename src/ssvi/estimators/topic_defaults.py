@@ -61,7 +61,7 @@ class TopicDefaults(TopicParameters):
             return replace(step, averaging=_AVERAGING)
         excess = self._eta_excess()
         warm_sweeps = max(_WARM_SWEEPS, 1.0 + 2.0 * math.log(excess))
-        softening = _DRAW_SOFTENING * excess**2
+        softening = max(_DRAW_SOFTENING, excess**2)
         return replace(step, averaging=_AVERAGING, warm_sweeps=warm_sweeps, draw_softening=softening)
 
     def _eta_excess(self) -> float:
