@@ -1,7 +1,7 @@
 """Where fits of topics with `max_iter="auto"` end, and where the held-out score stops growing, on text of many kinds.
 
 Each fit goes on for `--passes` passes, with defaults; the mean score of all seeds says where it stops growing by 0.001
-a pass (as `ssvi reproduce convergence` has it), and left-out scores say where "auto" would have ended.
+a pass (as `ssvi reproduce convergence` has it), and each fit notes where "auto" would have ended.
 
     python -m benchmarks.when_to_stop --corpora ../shared/data/nips man dict:foldoc --seeds 0 1 2
 
@@ -17,7 +17,6 @@ import numpy as np
 from benchmarks import texts
 from benchmarks.common import Report, arguments
 from ssvi.backends import Threads
-from ssvi.estimators.gains import end_by_gain
 from ssvi.experiments import corpora
 from ssvi.experiments.convergence import FIRST, EndlessTopics, stops_growing
 
@@ -28,11 +27,9 @@ def main() -> None:
     report = Report(options, "when_to_stop")
     for place in options.corpora:
         corpus = texts.load_any(place, options)
-        held_out, left_out = zip(*(_scores(corpus, seed, options) for seed in options.seeds), strict=True)
+        held_out, ends = zip(*(_scores(corpus, seed, options) for seed in options.seeds), strict=True)
         mean = np.mean(held_out, axis=0)
         right = stops_growing(range(FIRST, options.passes + 1), mean[FIRST - 1 :])
-        tolerance = EndlessTopics().gain_tol
-        ends = [end_by_gain(scores, tolerance) or options.passes for scores in left_out]
         there = [scores[end - 1] for scores, end in zip(held_out, ends, strict=True)]
         report.add(
             corpus=corpus.name,
@@ -46,8 +43,8 @@ def main() -> None:
     report.show()
 
 
-def _scores(corpus: corpora.Corpus, seed: int, options: argparse.Namespace) -> tuple[list[float], list[float]]:
-    """Return the held-out and the left-out score after every pass of a fit."""
+def _scores(corpus: corpora.Corpus, seed: int, options: argparse.Namespace) -> tuple[list[float], int]:
+    """Return the held-out score after every pass of a fit, and the pass at which "auto" would have ended it."""
     last = options.passes * len(corpus.train)
     fit = EndlessTopics(
         options.topics,
@@ -57,7 +54,7 @@ def _scores(corpus: corpora.Corpus, seed: int, options: argparse.Namespace) -> t
         random_state=seed,
     )
     fit.fit(corpus.train.to_matrix(), X_val=corpus.test.to_matrix())
-    return [score for _, score in fit.scores_], fit.left_out_scores_
+    return [score for _, score in fit.scores_], fit.end_
 
 
 def _options() -> argparse.Namespace:

@@ -213,6 +213,8 @@ def test_a_fit_that_was_to_end_by_its_gain_and_did_not_says_what_the_last_pass_g
     facts["quality"] = None
     said = "; the last pass still gained about 0.0042: a larger number of --passes goes on for longer"
     assert summary._convergence(facts, ssvi.LatentDirichletAllocation(5)) == said
+    for gain, ended in ((-0.002, {}), (0.0042, {"early_stopping": True})):  # nothing to gain, or ended by another score
+        assert summary._convergence(facts | {"gain": gain}, ssvi.LatentDirichletAllocation(5, **ended)) == ""
     other = "; the parameters still move from pass to pass: --passes auto goes on until they do not"
     assert summary._convergence(facts | {"gain": None}, ssvi.BernoulliMixture(5)) == other
 

@@ -1,6 +1,7 @@
 """Fits of topics that end where a further pass would gain little."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ import ssvi
 from ssvi import HierarchicalDirichletTopics, LatentDirichletAllocation
 from ssvi.batches.documents import Documents
 from ssvi.corpora import DiskCorpus
-from ssvi.estimators.gains import Gains, end_by_gain, expected_gain
+from ssvi.estimators.convergence import is_far
+from ssvi.estimators.gains import Gains
 from ssvi.evaluation.held_out import HeldOut
 from ssvi.evaluation.left_out import LeftOut
+from ssvi.evaluation.trend import expected_gain
 from ssvi.files import Checkpoints
 from ssvi.models.lda import LDA
 
@@ -57,8 +60,6 @@ def test_auto_ends_where_two_passes_in_a_row_gain_little_and_is_a_fit_of_so_many
     assert both[-1]
     assert not any(both[:-1])
     assert model.gain_ == gains[-1]
-    assert end_by_gain(scores, 0.01) == model.n_iter_
-    assert end_by_gain(scores[:-1], 0.01) is None
     same = LatentDirichletAllocation(4, merge_copies=False, **(USUAL | {"max_iter": model.n_iter_})).fit(COUNTS)
     np.testing.assert_array_equal(same.components_, model.components_)
     assert np.isnan(same.gain_)
@@ -71,6 +72,28 @@ def test_where_a_fit_ends_follows_from_its_scores(tolerance, end, monkeypatch):
     _score_after_passes(monkeypatch, lambda passes: -7.0 - 0.4 / passes)
     model = LatentDirichletAllocation(4, gain_tol=tolerance, **USUAL).fit(COUNTS)
     assert (model.n_iter_, model.converged_) == (end, True)
+
+
+def test_scores_from_before_copies_are_mended_say_nothing_of_what_is_to_come(monkeypatch):
+    """They fall at pass 5, and go on climbing: by all from the third on, a further pass would seem to gain nothing."""
+    score = lambda passes: -7.0 - 0.4 / passes if passes < 5 else -7.05 - 0.6 / passes  # noqa: E731
+    assert expected_gain([score(passes) for passes in range(1, 8)]) < 1e-3
+    assert expected_gain([score(passes) for passes in range(1, 8)], formed=5) == pytest.approx(0.6 / 49)
+    _score_after_passes(monkeypatch, score)
+    settings = USUAL | {"learning_method": "batch"}  # 20 passes are planned, and copies mended from a quarter on
+    model = LatentDirichletAllocation(4, **settings).fit(COUNTS)
+    assert model._rearranges(model._plan(300))[0] == 5.0
+    assert model.n_iter_ == 22  # 0.6 / t^2 is below 0.0014 from t = 21 on
+
+
+def test_a_fit_does_not_end_on_what_has_just_been_mended(monkeypatch):
+    _score_after_passes(monkeypatch, lambda passes: -7.0)
+    plain = LatentDirichletAllocation(4, **USUAL).fit(COUNTS)
+    assert not any(info.merged for info in plain.history_[-1:])
+    look = Gains.__call__
+    mended = lambda self, state, info: look(self, state, replace(info, merged=int(info.step == plain._state.step)))  # noqa: E731
+    monkeypatch.setattr(Gains, "__call__", mended)
+    assert LatentDirichletAllocation(4, **USUAL).fit(COUNTS).n_iter_ == plain.n_iter_ + 1
 
 
 def _score_after_passes(monkeypatch, score):
@@ -127,6 +150,10 @@ def test_the_best_state_of_early_stopping_has_the_scores_that_there_were_then(mo
     assert (model.n_iter_, len(model.scores_), model.converged_) == (8, 13, False)
     assert len(model.left_out_scores_) == 8
     assert model.gain_ == expected_gain(model.left_out_scores_)
+    assert model.gain_ > model.gain_tol
+    assert is_far(model)
+    model.gain_ = -0.01
+    assert not is_far(model)
 
 
 def test_threads_do_not_matter_and_files_keep_how_it_went(tmp_path):

@@ -125,3 +125,18 @@ def test_seeded_topics_stay_seeded_in_lda(simulated):
     np.testing.assert_allclose(lda.topic_word_prior_[2, [first, rare, second]], [100.1, 0.1, 100.1])
     steps = lda.n_batch_iter_
     assert lda.partial_fit(simulated[1]).n_batch_iter_ == steps + 1
+
+
+def test_a_fit_from_another_model_and_a_stream_let_go_of_even_weights_in_their_own_steps(fitted, simulated):
+    """Their steps are smaller than those of a fit from a fresh start."""
+    counts = simulated[1]
+    again = HierarchicalDirichletTopics(4 * TRUE, random_state=1).fit(counts, start=fitted)
+    assert again._state.hyperparameters["evenness"] == 0.0
+    assert TRUE <= again.n_active_ <= TRUE + 1
+    stream = HierarchicalDirichletTopics(4 * TRUE, batch_size=25, random_state=0)
+    left = []
+    for _ in range(12):  # 240 steps, about as many as a fit has
+        stream.partial_fit(counts)
+        left.append(float(stream._state.hyperparameters["evenness"]))
+    assert left[0] > 0.5
+    assert left[-1] == 0.0

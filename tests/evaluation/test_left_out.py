@@ -27,6 +27,41 @@ def test_with_one_topic_it_is_the_predictive_probability_without_the_document_it
     np.testing.assert_array_equal(result.n_words, held_out.lengths())
 
 
+def test_topics_without_a_document_are_still_distributions():
+    """By the same formula in plain NumPy: what each topic has lost is what has been taken from its words."""
+    rng = np.random.default_rng(4)
+    documents = Documents.from_matrix(rng.poisson(1.5, (6, 12)))
+    lam, alpha = rng.gamma(2.0, 2.0, (3, 12)) + 0.1, np.full(3, 0.4, dtype=np.float32)
+    influence = rng.uniform(0.5, 3.0, 6)  # more than there is, of some words
+    result = LeftOut(documents).score(lam, 0.1, alpha, influence)
+    observed, held_out = (part.to_matrix().toarray().astype(float) for part in split_documents(documents, 0))
+    for d in range(6):
+        rows = np.flatnonzero(observed[d] + held_out[d])
+        counts = (observed[d] + held_out[d])[rows]
+        shares, expected = _by_cvb0((lam / lam.sum(axis=1, keepdims=True))[:, rows].T, counts, alpha)
+        without = lam.copy()
+        without[:, rows] = np.maximum(lam[:, rows] - influence[d] * counts * shares.T, 0.1)
+        without /= without.sum(axis=1, keepdims=True)
+        _, expected = _by_cvb0(without[:, rows].T, observed[d][rows], alpha)
+        weights = (expected + alpha) / (expected + alpha).sum()
+        wanted = held_out[d] @ np.log(weights @ without)
+        np.testing.assert_allclose(result.log_probability[d], wanted, rtol=1e-4)
+
+
+def _by_cvb0(topics, counts, alpha):
+    """Return q(z) of each word and the expected counts of topics, after three rounds."""
+    shares, expected = np.zeros_like(topics), np.zeros(len(alpha))
+    for _ in range(3):
+        for i, count in enumerate(counts):
+            if count > 0:
+                rest = expected - min(count, 1.0) * shares[i]
+                fresh = topics[i] * (rest + alpha)
+                fresh /= fresh.sum()
+                expected += count * (fresh - shares[i])
+                shares[i] = fresh
+    return shares, expected
+
+
 def test_documents_that_count_for_nothing_are_scored_as_held_out_ones():
     lam, alpha = RNG.gamma(1.0, 5.0, (4, 40)) + 0.1, np.array([0.1, 0.4, 0.2, 0.3])
     result = LeftOut(DOCUMENTS).score(lam, 0.1, alpha, np.zeros(len(DOCUMENTS)))

@@ -35,6 +35,16 @@ def test_a_copy_keeps_its_own_words_and_one_that_is_the_same_but_for_noise_keeps
     assert not distinct_shares(whole, np.zeros(30)).any()
 
 
+def test_noise_of_many_rare_words_is_no_word_of_ones_own():
+    """Two samples of 20,000 words by Zipf's law, one of them ten times the other, whichever stays (a small one that was seeded may)."""
+    rng, law = np.random.default_rng(1), 1.0 / np.arange(1, 20_001)
+    law /= law.sum()
+    for _ in range(10):
+        few, many = (rng.poisson(size * law).astype(float) for size in (1_000, 10_000))
+        assert not distinct_shares(many, few).any()
+        assert not distinct_shares(few, many).any()
+
+
 def test_merged_topics_have_the_words_and_tables_of_both():
     model = HDP(4, 3, 1.0, 1.5, 0.1)
     topics = np.array([[10.0, 5.0, 0.1, 0.1], [20.0, 9.0, 0.2, 0.1], [0.1, 0.1, 7.0, 7.0]])

@@ -254,6 +254,8 @@ def _convergence(facts: dict[str, Any], estimator: Any) -> str:
     if facts["converged"]:
         return "; the fit has converged"
     if facts["gain"] is not None:  # the fit was to end by it
+        if not facts["gain"] > estimator.gain_tol or estimator.early_stopping:
+            return ""
         return f"; the last pass still gained about {facts['gain']:.2g}: a larger number of --passes goes on for longer"
     if not (facts["convergence"] or 0.0) > estimator.convergence_tol:
         return ""

@@ -159,7 +159,7 @@ class Fit:
         return make_store(block, lam, totals, axis, self._problem.global_step, average)
 
     def _rearrange(self, batch: Batch, number: int) -> int:
-        """Merge components that are copies of each other, and let something new have their places; return how many."""
+        """Mend components that are copies of each other, as the model has it; return how many there were."""
         problem, sample = self._problem, batch.slice(0, min(len(batch), _LOOKED_AT))
         averages = {name: average for name, store in self._stores.items() if (average := store.average()) is not None}
         estimate = averages or {name: store.lam() for name, store in self._stores.items()}
@@ -179,7 +179,7 @@ class Fit:
             lam = change.applied(name, family, self._stores[name].lam(), prior)
             self._stores[name] = self._store(name, lam, None, average)
         self._take(change.hyperparameters)
-        return len(change.pairs)
+        return len({copy for _, copy in change.pairs})
 
     def _take(self, learned: Mapping[str, Array]) -> None:
         """Take hyperparameters that the model has learned, and the priors that follow from them."""

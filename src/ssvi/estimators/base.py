@@ -131,6 +131,9 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
     def _fix_model(self, data: Any) -> None:
         """Write down what a fit cannot change later, and what follows from its first data."""
 
+    def _expect_stream(self, data: Any) -> None:
+        """Write down what is different where a fit begins as a stream, after `_fix_model`."""
+
     @property
     def _fixed(self) -> Mapping[str, Any]:
         """What `_fix_model` has written down, by the names of `_wanted`."""
@@ -313,6 +316,7 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
         """Go on from where the last step left off: a step for each `batch_size` rows at most, in the order given."""
         if first:
             self._fix_model(data)
+            self._expect_stream(data)
             self.random_state_ = make_seed(self.random_state)
             self._start(data, self._first_of_stream(data) if start is None else start)
         check_same(self._wanted(), self._fixed)

@@ -25,12 +25,12 @@ def distance(model: Model, before: Mapping[str, Array], after: Mapping[str, Arra
     """Return the mean of KL(q || q') and KL(q' || q) over all blocks, in nats.
 
     Where components were `merged` in between, those that have taken in another or were made anew have not drifted: so
-    many pairs, which have moved furthest, are left out, and the others stand for them.
+    many pairs, which have moved furthest, are left out, but half of all at most, and the others stand for them.
     """
     total = 0.0
     for name, block in model.blocks().items():
         each = np.sort(block.family.distance(after[name], before[name]).ravel())
-        kept = max(each.size - 2 * merged, 1)
+        kept = max(each.size - 2 * merged, each.size // 2, 1)
         total += float(each[:kept].sum()) * each.size / kept
     return total
 
@@ -111,10 +111,10 @@ def settling_of(estimator: Any) -> Callback:
 def is_far(estimator: Any, tolerances: float = _HARMLESS) -> bool:
     """Tell whether a fit has ended with q still moving by more than so many times the tolerance.
 
-    One that was to end by its gain is far if it has not.
+    One that was to end by its gain is far if a further pass would still gain more than that.
     """
     if not np.isnan(estimator.gain_):
-        return not estimator.converged_
+        return bool(not estimator.converged_ and estimator.gain_ > estimator.gain_tol)
     # It is NaN where there were too few looks.
     return bool(not estimator.converged_ and estimator.convergence_ > tolerances * estimator.convergence_tol)
 
@@ -139,7 +139,7 @@ def warn_unless_converged(estimator: Any, plan: Plan) -> None:
 
 def _warn_of_gain(estimator: Any, plan: Plan) -> None:
     """Warn of a fit that was to end where a pass gains little, and has not come there."""
-    if estimator.converged_ or not estimator.gain_ > estimator.gain_tol:  # NaN of fewer passes than tell
+    if np.isnan(estimator.gain_) or not is_far(estimator):  # NaN of fewer passes than tell
         return
     enough = _rounded_up(plan.passes * (estimator.gain_ / estimator.gain_tol) ** 0.5)
     warnings.warn(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,39 +15,12 @@ from ssvi.engine import Info, State
 from ssvi.engine.influence import influence_of_groups
 from ssvi.estimators.plan import Plan
 from ssvi.evaluation.left_out import LeftOut
-from ssvi.evaluation.trend import flattening
+from ssvi.evaluation.trend import expected_gain, gains_little
 from ssvi.numerics.random import derive_key
 from ssvi.typing import Array
 
-_ENTRIES, _TOPICS = 300_000, 50  # words of documents that are scored for so many topics; for four times as many, half
+_ENTRIES, _TOPICS = 300_000, 50  # distinct words of documents, scored for so many topics; for four times as many, half
 _FEWEST = 100  # documents
-_LATER = 2.5  # the gain is seen in the passes from p / 2.5 to p
-_FIRST = 3  # score that is like those after it
-_IN_A_ROW, _NEARLY = 2, 1.4  # looks that show little gain before a fit ends, and times the tolerance that is little
-
-
-def expected_gain(scores: Sequence[float], every: int = 1) -> float:
-    """Return what one more pass would add to the scores of a fit; NaN if they are too few to tell.
-
-    The later ones are taken for a - b / t after t passes, which fits flatten like; then it is about b / t^2. `every` is
-    how many passes are between two scores.
-
-    >>> round(expected_gain([-7.0 - 0.5 / t for t in range(1, 11)]), 6)
-    0.005
-    """
-    last, first = len(scores), math.ceil(len(scores) / _LATER)
-    if first < _FIRST:
-        return float("nan")
-    return flattening(scores[first - 1 :], first)[0] / (every * last**2)
-
-
-def gains_little(scores: Sequence[float], tolerance: float, every: int = 1) -> bool:
-    """Tell whether a fit with these scores has come to where a further pass gains less than the tolerance, or nearly.
-
-    The last two looks must say so, as one may by chance; what that takes is made up for by not waiting quite so long.
-    """
-    counts = range(len(scores) - _IN_A_ROW + 1, len(scores) + 1)
-    return all(expected_gain(scores[:count], every) < _NEARLY * tolerance for count in counts)
 
 
 def go_back(estimator: Any, step: int, plan: Plan) -> None:
@@ -56,13 +28,19 @@ def go_back(estimator: Any, step: int, plan: Plan) -> None:
     scores, count = estimator.left_out_scores_, step // plan.look
     if count < len(scores):
         estimator.left_out_scores_ = scores[:count]
-        estimator.gain_ = expected_gain(scores[:count], plan.look // plan.steps_per_pass)
+        estimator.gain_ = expected_gain(scores[:count], every(plan), formed(estimator, plan))
         estimator.converged_ = False
 
 
-def end_by_gain(scores: Sequence[float], tolerance: float) -> int | None:
-    """Return the pass at which a fit with these scores, one a pass, ends; None if it goes on."""
-    return next((count for count in range(1, len(scores) + 1) if gains_little(scores[:count], tolerance)), None)
+def every(plan: Plan) -> int:
+    """Return how many passes are between two scores."""
+    return plan.look // plan.steps_per_pass
+
+
+def formed(estimator: Any, plan: Plan) -> int:
+    """Return the first score that tells of what is to come: when copies are first mended, scores fall."""
+    first = estimator._rearranges(plan)[0]
+    return math.ceil(first / every(plan)) if first <= plan.passes else 1
 
 
 class Gains:
@@ -83,7 +61,7 @@ class Gains:
     """
 
     def __init__(self, estimator: Any, data: Documents | Source, plan: Plan) -> None:
-        self._estimator, self._plan, self._every = estimator, plan, plan.look // plan.steps_per_pass
+        self._estimator, self._plan = estimator, plan
         self._rows, documents = _choose(data, estimator.n_components, estimator.random_state_)
         self._documents = LeftOut(documents)
         if not self._documents.n_words > 0:
@@ -98,9 +76,11 @@ class Gains:
             return False
         estimator = self._estimator
         scores = estimator.left_out_scores_ = [*getattr(estimator, "left_out_scores_", []), self._score(state)]
-        estimator.gain_ = expected_gain(scores, self._every)
-        is_formed = info.step >= estimator._first_end(self._plan)
-        estimator.converged_ = is_formed and gains_little(scores, estimator.gain_tol, self._every)
+        when = every(self._plan), formed(estimator, self._plan)
+        estimator.gain_ = expected_gain(scores, *when)
+        # What has just been mended is to be fitted before a fit may end.
+        may_end = info.step >= estimator._first_end(self._plan) and not info.merged
+        estimator.converged_ = may_end and gains_little(scores, estimator.gain_tol, *when)
         return bool(estimator.converged_)
 
     def _score(self, state: State) -> float:

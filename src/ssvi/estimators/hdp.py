@@ -192,7 +192,8 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         """Return a fitted `LatentDirichletAllocation` of the active topics alone, with alpha pi for their alpha.
 
         Topics are in the same order. It has the same parameters otherwise, and can go on by `partial_fit`. A smaller
-        `active_share` than this estimator's own takes rare topics along: a large collection may have many of these.
+        `active_share` than this estimator's own takes rare topics along: a large collection may have many of these. If
+        one is given, topics of a few words count as well, which `active_` leaves out.
         """
         check_is_fitted(self)
         held = self._model().words_held(self._state.estimate)
@@ -278,7 +279,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         self.topic_word_prior_, self._learns_eta = self._eta(), self._is_eta_learned()
         self.doc_topic_prior_ = np.full(self.n_components, self._concentrations()[0] / self.n_components)
         self.local_step_ = "gibbs" if Gibbs.suits(data) else "mean_field"
-        self._n_words, self._even_for = data.n_words, self._first_part(len(data))
+        self._n_words, self._even_for = data.n_words, self._first_part(self._plan(len(data)))
 
     @property
     def _fixed(self) -> Mapping[str, Any]:
@@ -329,11 +330,18 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
     def _rearranges(self, plan: Plan) -> tuple[float, float]:
         return NEVER  # places that become free would be taken at once; `_finish` merges
 
-    def _first_part(self, rows: int) -> float:
-        """Return for how long topics are taken for alike, in sums of step sizes; a stream is taken for a fit.
+    def _careful(self, plan: Plan) -> Plan:
+        plan = super()._careful(plan)
+        self._even_for = self._first_part(plan)
+        return plan
+
+    def _expect_stream(self, data: Documents) -> None:
+        self._even_for = self._first_part(super()._careful(self._plan(len(data))))
+
+    def _first_part(self, plan: Plan) -> float:
+        """Return for how long topics are taken for alike, in sums of step sizes. A stream is taken for a fit.
 
         Step sizes that adapt are not known before: they are taken for the usual ones.
         """
-        plan = self._plan(rows)
         schedule = self._usual_schedule() if isinstance(plan.schedule, AdaptiveSchedule) else plan.schedule
         return _EVEN_SHARE * sum(schedule(step) for step in range(1, plan.planned * plan.steps_per_pass + 1))

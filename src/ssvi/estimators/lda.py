@@ -41,8 +41,9 @@ class LatentDirichletAllocation(TopicEstimator):
     perplexity_history_ : list of float
         The training data's perplexity each time it was computed; only with `evaluate_every`.
     left_out_scores_ : list of float
-        With `max_iter="auto"`, after every pass the score of some of the training documents by the topics that there
-        would be without each of them: about what held-out documents would have (docs/convergence.md).
+        With `max_iter="auto"`, after every pass (or every few, where a fit has many) the score of some of the training
+        documents by the topics that there would be without each of them: about what held-out documents would have
+        (docs/convergence.md).
     gain_ : float
         What a further pass would add to such scores, by the course of the last ones; NaN without `max_iter="auto"`.
     bound_ : float

@@ -52,7 +52,6 @@ def _leave_out(
     by_word: Array,
     prior: Array,
     sizes: Array,
-    prior_sizes: Array,
     alpha: npt.NDArray[Any],
     indptr: npt.NDArray[np.int64],
     influence: Array,
@@ -64,21 +63,29 @@ def _leave_out(
     for d in range(indptr.size - 1):
         longest = max(longest, indptr[d + 1] - indptr[d])
     topics, shares = np.empty((longest, n_topics), np.float32), np.empty((longest, n_topics), np.float32)
+    left, sizes_left = np.empty((longest, n_topics)), np.empty(n_topics)
     expected, fresh = np.empty(n_topics, np.float32), np.empty(n_topics, np.float32)
     for d in range(indptr.size - 1):
         start, stop = indptr[d], indptr[d + 1]
         own, own_shares = topics[: stop - start], shares[: stop - start]
         for i in range(start, stop):
-            own[i - start] = by_word[words[i]] / sizes
+            for k in range(n_topics):
+                own[i - start, k] = by_word[words[i], k] / sizes[k]
         counts = observed[start:stop] + held_out[start:stop]
         _count_topics(own, counts, alpha, own_shares, expected, fresh, rounds)
+        sizes_left[:] = sizes
         for i in range(start, stop):
             taken = influence[d] * counts[i - start]
-            least = prior[words[i] if prior.shape[0] > 1 else 0]
+            row = words[i] if prior.shape[0] > 1 else 0
             for k in range(n_topics):
-                left = by_word[words[i], k] - taken * own_shares[i - start, k]
-                size = sizes[k] - influence[d] * expected[k]
-                own[i - start, k] = max(left, least[k * for_each]) / max(size, prior_sizes[k])
+                before = by_word[words[i], k]
+                left[i - start, k] = max(
+                    before - taken * own_shares[i - start, k], min(before, prior[row, k * for_each])
+                )
+                sizes_left[k] -= before - left[i - start, k]
+        for i in range(stop - start):
+            for k in range(n_topics):
+                own[i, k] = left[i, k] / sizes_left[k]
         _count_topics(own, observed[start:stop], alpha, own_shares, expected, fresh, rounds)
         expected += alpha
         expected /= expected.sum()
@@ -139,7 +146,6 @@ class LeftOut:
         """
         of_words, prior = np.ascontiguousarray(topics[:, self._words].T), np.atleast_2d(np.asarray(prior, dtype=float))
         prior_of_words = np.ascontiguousarray((prior[:, self._words] if prior.size > 1 else prior).T)
-        prior_sizes = np.broadcast_to(prior, topics.shape).sum(axis=1)
         sizes, alpha = topics.sum(axis=1), np.asarray(alpha, dtype=np.float32)
         influence = np.ones(len(self._lengths)) if influence is None else np.asarray(influence, dtype=float)
         log_probability = np.empty(len(self._lengths))
@@ -147,7 +153,7 @@ class LeftOut:
         def fill(start: int) -> None:
             own = slice(start, start + _SHARD)
             _leave_out(
-                self._places, self._observed, self._held_out, of_words, prior_of_words, sizes, prior_sizes, alpha,
+                self._places, self._observed, self._held_out, of_words, prior_of_words, sizes, alpha,
                 self._indptr[start : start + _SHARD + 1], influence[own], _ROUNDS, log_probability[own],
             )  # fmt: skip
 

@@ -15,6 +15,9 @@ _ENOUGH_SCORES = 10  # that a climb would have been seen in, if it were worth it
 _SURE = 2.0  # standard errors
 _WORTH_IT = 0.05  # of what a fit has gained: less to come is nothing to wait twice as long for
 _NOTICED = 0.001  # of the score itself: a smaller fall is none
+_LATER = 2.5  # the gain of a pass is seen in the passes from p / 2.5 to p
+_FIRST = 3  # score that is like those after it
+_IN_A_ROW, _NEARLY = 2, 1.4  # looks that show little gain before a fit ends, and times the tolerance that is little
 _FAR = 5.0  # times the noise of single scores: the best of many lies about two above their mean, the last one anywhere
 
 
@@ -105,3 +108,36 @@ def trend(
     elif converged or count >= _ENOUGH_SCORES or gain + _SURE * error / (2 * count) <= noticed:
         facts["direction"] = "settled"
     return facts
+
+
+def expected_gain(scores: Sequence[float], every: int = 1, formed: int = 1) -> float:
+    """Return what one more pass would add to the scores of a fit; NaN if they are too few to tell.
+
+    The later ones are taken for a - b / t after t passes, which fits flatten like; then it is about b / t^2.
+
+    Parameters
+    ----------
+    scores : sequence of float
+        From the first to the last.
+    every : int
+        How many passes are between two scores.
+    formed : int
+        The first score, counted from 1, that may tell.
+
+    >>> round(expected_gain([-7.0 - 0.5 / t for t in range(1, 11)]), 6)
+    0.005
+
+    """
+    last, first = len(scores), max(math.ceil(len(scores) / _LATER), formed)
+    if first < _FIRST or last < first + 2:
+        return float("nan")
+    return flattening(scores[first - 1 :], first)[0] / (every * last**2)
+
+
+def gains_little(scores: Sequence[float], tolerance: float, every: int = 1, formed: int = 1) -> bool:
+    """Tell whether a fit with these scores has come to where a further pass gains less than the tolerance, or nearly.
+
+    The last two looks must say so, as one may by chance; what that takes is made up for by not waiting quite so long.
+    """
+    counts = range(len(scores) - _IN_A_ROW + 1, len(scores) + 1)
+    return all(expected_gain(scores[:count], every, formed) < _NEARLY * tolerance for count in counts)

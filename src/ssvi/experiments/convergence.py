@@ -11,7 +11,7 @@ import numpy as np
 
 from ssvi.backends.base import Backend
 from ssvi.engine import Callback, Info, State
-from ssvi.estimators.gains import Gains, end_by_gain
+from ssvi.estimators.gains import Gains
 from ssvi.estimators.lda import LatentDirichletAllocation
 from ssvi.estimators.plan import Plan
 from ssvi.experiments import corpora, figures
@@ -22,7 +22,6 @@ from ssvi.typing import Array
 FIRST = 3  # pass from which a score says where a fit is going
 _GAIN = 1e-3  # nats a word and pass: a score that grows by less has stopped growing
 _WIDTH = 1.3  # the gain at pass p is the slope of the score from p / 1.3 to 1.3 p: single passes are noisy
-_TOLERANCE = LatentDirichletAllocation().gain_tol
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,13 @@ class ConvergenceBench:
 
 
 class _Endless(Gains):
-    """Puts scores down and lets a fit go on."""
+    """Puts scores down, and whether the fit would end there, and lets it go on."""
 
     def __call__(self, state: State, info: Info) -> bool:
-        super().__call__(state, info)
+        count = len(getattr(self._estimator, "left_out_scores_", []))
+        ends = super().__call__(state, info)
+        if len(self._estimator.left_out_scores_) > count:
+            self._estimator.would_end_.append(ends)
         return False
 
 
@@ -103,7 +105,13 @@ class EndlessTopics(LatentDirichletAllocation):
     """A fit with `max_iter="auto"` that goes on where it would end."""
 
     def _monitors(self, data: Any, plan: Plan) -> list[Callback]:
+        self.would_end_: list[bool] = []  # after each score
         return [_Endless(self, data, plan)]
+
+    @property
+    def end_(self) -> int:
+        """The pass at which the fit would have ended, the last one if it would have gone on."""
+        return self.would_end_.index(True) + 1 if any(self.would_end_) else len(self.would_end_)
 
 
 class ConvergenceExperiment(Experiment):
@@ -154,10 +162,11 @@ class ConvergenceExperiment(Experiment):
         last = passes * len(corpus.train)
         estimator = bench.estimator(trial, max_iter="auto", callbacks=[lambda _, info: info.documents_seen >= last])
         estimator.fit(corpus.train.to_matrix(), X_val=corpus.test.to_matrix())
-        measured = zip(estimator.scores_, estimator.left_out_scores_, strict=True)
-        for number, ((seconds, score), left_out) in enumerate(measured, 1):
+        measured = zip(estimator.scores_, estimator.left_out_scores_, estimator.would_end_, strict=True)
+        for number, ((seconds, score), left_out, ends) in enumerate(measured, 1):
             yield {
-                "step": number, "score": round(score, 6), "left_out": round(left_out, 6), "seconds": round(seconds, 3),
+                "step": number, "score": round(score, 6), "left_out": round(left_out, 6), "ends": ends,
+                "seconds": round(seconds, 3),
             }  # fmt: skip
 
     def summary(self, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
@@ -233,5 +242,4 @@ def _cells(own: Sequence[Row]) -> list[str]:
 
 def _end(run: Sequence[Row]) -> Row | None:
     """Return the first row at which a fit with `max_iter="auto"` would have ended."""
-    end = end_by_gain([row["left_out"] for row in run], _TOLERANCE)
-    return None if end is None else run[end - 1]
+    return next((row for row in run if row["ends"]), None)

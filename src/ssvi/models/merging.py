@@ -50,8 +50,10 @@ def distinct_shares(copy: Array, other: Array) -> Array:
     norm = float(other @ other)
     if norm == 0.0:
         return np.zeros_like(copy)
-    shared = float(copy @ other) / norm * other
-    is_distinct = copy > _TIMES * shared + _SURE * np.sqrt(shared + 1.0)
+    times = float(copy @ other) / norm
+    shared = times * other
+    # Both are counts with noise, and so many times those of the other have so many times its variance.
+    is_distinct = copy > _TIMES * shared + _SURE * np.sqrt((1.0 + times) * (shared + np.maximum(times, 1.0)))
     shares = np.where(is_distinct, 1.0 - shared / np.where(is_distinct, copy, 1.0), 0.0)
     result: Array = shares if shares @ copy >= _OWN * copy.sum() else np.zeros_like(copy)
     return result
