@@ -15,7 +15,7 @@ ALIKE = 0.9
 
 _TIMES = 2.0  # as many counts as of what is shared, from which on a word may be a component's own
 _SURE = 2.0  # standard deviations beyond that, without which it may be chance
-_OWN = 0.1  # of a component's counts: less of its own may be noise
+_OWN = 0.15  # of a component's counts: less of its own may be noise, as words come in bursts
 
 
 def near_copies(likeness: Array, order: Sequence[int] | npt.NDArray[np.int64], alike: float) -> list[tuple[int, int]]:
@@ -41,7 +41,7 @@ def distinct_shares(copy: Array, other: Array) -> Array:
     """Return the share of each of a component's counts that is its own, and no part of what another has as well.
 
     What they share is the multiple of the other's counts that is nearest to the component's. Its own is what goes
-    beyond that where it has at least twice as much, and more than chance brings. If all that is less than a tenth of
+    beyond that where it has at least twice as much, and more than chance brings. If all that is less than 15% of
     its counts, it has nothing of its own.
 
     >>> distinct_shares(np.array([600.0, 300.0, 200.0, 1.0]), np.array([1200.0, 600.0, 0.0, 9.0])).round(2)
