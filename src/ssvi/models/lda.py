@@ -28,6 +28,7 @@ ALPHA_RULES = ("auto", "symmetric", "asymmetric")
 _LEAST_WORDS = 0.5  # of a topic that is one
 _SOON_ALIKE = 0.895  # the cosine of topics that are merged in a fit, a little below that of copies
 _ALPHA_WAITS = 3.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
+_OF_THE_WAY = 0.75  # from the usual alpha to the most probable one, to which "auto" goes
 _SHAPE_WAITS = 5.0  # sweeps in which "asymmetric" is equal for all topics: before they have formed, rare ones would die
 
 
@@ -169,8 +170,8 @@ class LDA(Model):
         """Return where alpha is to go, given the most probable one for documents and topics as they are.
 
         "auto" does not go all the way, since what predicts best is another alpha than the most probable one. That one
-        is small, which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" is
-        the geometric one of the most probable and the usual alpha. Topics that are more frequent than most are let be
+        is small, which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" goes
+        three quarters of the way from the usual alpha to the most probable one, in logarithms. Topics that are more frequent than most are let be
         so (they hold what all documents have); rare ones lose half as much as they would, or they would die out.
         """
         mean = most_probable.mean()
@@ -180,7 +181,7 @@ class LDA(Model):
             return most_probable
         relative = most_probable / mean
         shape = np.maximum(relative, 0.5 * (1.0 + relative))
-        wanted: Array = np.sqrt(mean * usual_alpha(self.n_topics)) * shape / shape.mean()
+        wanted: Array = mean**_OF_THE_WAY * usual_alpha(self.n_topics) ** (1.0 - _OF_THE_WAY) * shape / shape.mean()
         return wanted
 
     def copies(
