@@ -77,7 +77,7 @@ def test_maximum_likelihood_recovers_alpha(alpha, rule, step):
 
 
 def test_auto_does_not_go_all_the_way_and_is_late():
-    """The mean goes three quarters of the way to the most probable alpha, in logarithms; rare topics lose half as much."""
+    """The mean goes three quarters of the way to the most probable alpha, and rare topics lose half as much."""
     tables = LocalResult({"tables": np.array([1.0, 2.0, 3.0, 2.0, 10.0])})  # the most probable: 0.1, 0.2, 0.3, 0.2
     model = LDA(60, np.full(4, 0.25), 0.1, "auto")
     np.testing.assert_array_equal(model.learn({}, tables, 1.0, 3.0)["alpha"], model.alpha)

@@ -36,7 +36,7 @@ def test_a_copy_keeps_its_own_words_and_one_that_is_the_same_but_for_noise_keeps
 
 
 def test_noise_of_many_rare_words_is_no_word_of_ones_own():
-    """Two samples of 20,000 words by Zipf's law, one of them ten times the other, whichever stays (a small one that was seeded may)."""
+    """Two samples of 20,000 words by Zipf's law, one of them ten times the other. A seeded one stays, if small."""
     rng, law = np.random.default_rng(1), 1.0 / np.arange(1, 20_001)
     law /= law.sum()
     for _ in range(10):

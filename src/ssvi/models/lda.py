@@ -171,8 +171,9 @@ class LDA(Model):
 
         "auto" does not go all the way, since what predicts best is another alpha than the most probable one. That one
         is small, which makes topics narrow and copies of each other, and then smaller still. So the mean of "auto" goes
-        three quarters of the way from the usual alpha to the most probable one, in logarithms. Topics that are more frequent than most are let be
-        so (they hold what all documents have); rare ones lose half as much as they would, or they would die out.
+        three quarters of the way from the usual alpha to the most probable one, in logarithms. Topics that are more
+        frequent than most are let be so (they hold what all documents have); rare ones lose half as much as they would,
+        or they would die out.
         """
         mean = most_probable.mean()
         if self.alpha_rule == "symmetric" or (self.alpha_rule == "asymmetric" and is_forming):
