@@ -44,8 +44,8 @@ class Problem(Steps):
     population : int or None
         N. None for a stream of unknown length: then N_t is the number of documents seen so far.
     rearranges : (float, float)
-        The sweeps between which components that are copies of each other are merged, and their places given to
-        something new, or parted. See `Model.rearrangement`.
+        The sweeps between which components that are copies of each other are parted, or merged and their places
+        given to something new. See `Model.rearrangement`.
     rearranges_every : int
         After how many sweeps each, between these.
     ramp : bool

@@ -103,7 +103,7 @@ class CorrelatedTopicModel(TopicEstimator):
         "max_iter",
         default=8,
         words="""Passes over the data in `fit`, after those of the LDA that it begins with. "auto" goes on until the fit
-        has converged, for ten times as many at most.""",
+        has converged, for 200 passes at most.""",
     )
     learning_offset: float | None = changed(
         TopicEstimator,

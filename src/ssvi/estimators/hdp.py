@@ -85,7 +85,7 @@ class HierarchicalDirichletTopics(LatentDirichletAllocation):
         kind='float or "auto"',
         words="""alpha, the concentration of a document's topic weights, which are Dirichlet(alpha pi). The larger, the
         more topics a document has. "auto" learns it, half way: to the geometric mean of the most probable one and LDA's
-        usual one, which predicts better.""",
+        usual one. That predicts better than going all the way.""",
         check=positive_or_auto,
     )
     topic_concentration_prior: float | str = parameter(

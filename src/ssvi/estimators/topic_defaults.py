@@ -1,4 +1,4 @@
-"""How a fit of topics goes unless it is told otherwise: priors, the form of SSVI, when copies are merged."""
+"""How a fit of topics goes unless it is told otherwise: priors, the form of SSVI, when copies are mended."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class TopicDefaults(TopicParameters):
         return replace(plan, global_step=replace(step, warm_sweeps=0.0)) if isinstance(step, DrawnStep) else plan
 
     def _first_end(self, plan: Plan) -> int:
-        # Not before topics were merged once, where they are, and alpha has been learned for a pass.
+        # Not before topics were mended once, where they are, and alpha has been learned for a pass.
         return math.ceil(self._rearranges(plan)[0] + 1.0) * plan.steps_per_pass if plan.planned > _DISTINCT else 0
 
     def _rearranges(self, plan: Plan) -> tuple[float, float]:

@@ -26,7 +26,7 @@ SMALLEST_ALPHA, LARGEST_ALPHA = 1e-10, 1e10
 
 ALPHA_RULES = ("auto", "symmetric", "asymmetric")
 _LEAST_WORDS = 0.5  # of a topic that is one
-_SOON_ALIKE = 0.895  # the cosine of topics that are merged in a fit, a little below that of copies
+_SOON_ALIKE = 0.895  # the cosine of topics that are mended in a fit, a little below that of copies
 _ALPHA_WAITS = 3.0  # sweeps, before "auto" begins to learn: topics form better under the usual alpha
 _OF_THE_WAY = 0.75  # from the usual alpha to the most probable one, to which "auto" goes
 _SHAPE_WAITS = 5.0  # sweeps in which "asymmetric" is equal for all topics: before they have formed, rare ones would die
@@ -204,8 +204,8 @@ class LDA(Model):
     def _part(self, lam: Array, most: int) -> tuple[list[tuple[int, int]], Array]:
         """Return pairs (topic, near-copy of it) to part, one after the other, until no copies are left.
 
-        Also what of its counts each copy keeps. A topic may become a copy by what it takes in. At most so many keep
-        nothing, as that many places can be filled.
+        Also the share of its counts that each copy keeps, word by word. A topic may become a copy by what it takes in.
+        At most `most` copies keep nothing, since no more places can be filled.
         """
         parted, prior = np.array(lam), np.broadcast_to(self._prior, lam.shape)
         pairs, kept = list[tuple[int, int]](), list[Array]()
@@ -229,9 +229,9 @@ class LDA(Model):
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Let one of near-copies have all that they share; the other has its own words only.
 
-        Text with stop words makes topics alike that are not the same: each has its share of them, and nothing moves
-        these. Or topics are the same but for noise, and nothing pulls them apart, as each document has either. Those
-        become one, and what documents have and no topic explains takes the place of the other.
+        Text with stop words makes different topics look alike, as each has its share of these words, and nothing moves
+        them. Topics may also be the same but for noise, and nothing pulls them apart, as each document has either.
+        Such topics become one, and the free place goes to what documents have and no topic explains.
         """
         parameters = {"topics": lam("topics")}
         pairs, kept = self._part(parameters["topics"], max(1, len(look.groups) // NEIGHBOURS))

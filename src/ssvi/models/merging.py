@@ -1,4 +1,4 @@
-"""Components that are near-copies of each other: which of them are to be one."""
+"""Components that are near-copies of each other: which of them are to be one, and what is a copy's own."""
 
 from __future__ import annotations
 
