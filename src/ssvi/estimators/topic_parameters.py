@@ -82,15 +82,16 @@ class TopicParameters(WordsEstimator):
         StochasticEstimator,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a fifteenth of the data; of fewer than 3,000 documents a tenth, but
-        no more than 200; always at least 128 and at most 4,000; in `partial_fit` 1,000.""",
+        words="""Documents in a minibatch. By default a fifteenth of the data; of fewer than 3,000 documents a tenth,
+        but no more than 200; always at least 128 and at most 4,000; in `partial_fit` 1,000.""",
     )
     merge_copies: bool = parameter(
         default=True,
         kind="bool",
         words="""Mend topics that become copies of each other (a cosine above 0.895), after every pass from a quarter
-        of `fit` on, but not before the third: one takes what they share, the other keeps its own words. If it has none, what documents
-        have and no topic explains takes its place. `history_` says when that was, and a warning if copies remain.""",
+        of `fit` on, but not before the third: one takes what they share, the other keeps its own words. If it has none,
+        what documents have and no topic explains takes its place. `history_` says when that was, and a warning if
+        copies remain.""",
         check=require_flag,
     )
     evaluate_every: int = parameter(

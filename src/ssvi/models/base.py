@@ -117,7 +117,7 @@ class Model(ABC):
         return {}
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
-        """Return what is to be merged, parted or begun anew after a sweep, if there are components that are copies of others.
+        """Return what becomes of components that are copies of others: merged, parted or begun anew after a sweep.
 
         `lam` gives lambda of a block by its name, `look` some of the data.
         """
