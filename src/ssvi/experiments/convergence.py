@@ -94,9 +94,8 @@ class _Endless(Gains):
     """Puts scores down, and whether the fit would end there, and lets it go on."""
 
     def __call__(self, state: State, info: Info) -> bool:
-        count = len(getattr(self._estimator, "left_out_scores_", []))
         ends = super().__call__(state, info)
-        if len(self._estimator.left_out_scores_) > count:
+        if not info.step % self._plan.look:
             self._estimator.would_end_.append(ends)
         return False
 
