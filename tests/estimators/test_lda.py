@@ -447,6 +447,14 @@ def test_progress_is_shown_when_asked_for(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(("alpha", "sweeps"), [("symmetric", 24), ("asymmetric", 24), ("auto", 8), (0.1, 8)])
+def test_an_alpha_by_likelihood_is_small_and_sampled_for_longer(alpha, sweeps):
+    by_name, by_instance = (
+        _lda(local_step=step, doc_topic_prior=alpha).fit(COUNTS) for step in ("gibbs", Gibbs(sweeps=sweeps))
+    )
+    np.testing.assert_array_equal(by_name.components_, by_instance.components_)
+
+
 def test_alpha_is_a_tenth_for_fifty_topics_and_falls_with_more():
     assert [LatentDirichletAllocation(k)._alpha()[0] for k in (50, 200)] == pytest.approx([0.1, 0.05])
     np.testing.assert_allclose(_lda().fit(COUNTS).doc_topic_prior_, 0.1 * (50 / 4) ** 0.5)

@@ -22,6 +22,8 @@ from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import ALPHA_RULES, LDA, starting_alpha
 from ssvi.typing import Array
 
+_BY_LIKELIHOOD, _MORE_SWEEPS = ("symmetric", "asymmetric"), 24  # rules of alpha, and how often a fit samples with these
+
 
 @with_parameters
 class LatentDirichletAllocation(TopicEstimator):
@@ -75,7 +77,7 @@ class LatentDirichletAllocation(TopicEstimator):
         documents say of each topic. (scikit-learn has 1 / K. So small an alpha breeds topics that are copies of each
         other, and predicts worse: docs/experiments/lda.md.) "symmetric" and "asymmetric" learn it by maximum likelihood
         from the first step on, one number for all topics or, from the sixth pass on, one for each
-        (docs/hyperparameters.md).""",
+        (docs/hyperparameters.md); by name, "gibbs" then makes 24 sweeps and not 8.""",
     )
     max_iter: int | str | None = changed(
         TopicEstimator,
@@ -116,6 +118,10 @@ class LatentDirichletAllocation(TopicEstimator):
     def _go_back(self, step: int, plan: Plan) -> None:
         if plan.ends_itself:
             go_back(self, step, plan)
+
+    def _step_options(self) -> dict[str, int]:
+        # The most probable alpha is small, and tokens that begin anywhere take long to find topics that are rare.
+        return {"sweeps": _MORE_SWEEPS} if self._learned in _BY_LIKELIHOOD else {}
 
     def _note_priors(self) -> None:
         """Show the priors as the fit has left them."""

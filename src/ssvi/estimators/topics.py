@@ -277,10 +277,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Componen
         return step
 
     def _fit_step(self, data: Documents, plan: Plan) -> LocalStep:
-        return self._local_step(data)
+        return self._local_step(data, **self._step_options())
 
     def _stream_step(self, data: Documents) -> LocalStep:
-        return self._local_step(data)
+        return self._local_step(data, **self._step_options())
+
+    def _step_options(self) -> dict[str, int]:
+        """Return what a fit's local step has that is given by name, where it is not the usual."""
+        return {}
 
     def _monitors(self, data: Documents, plan: Plan) -> list[Callback]:
         return [perplexity_monitor(self, data, plan)] if self.evaluate_every > 0 else []
