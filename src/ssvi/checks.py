@@ -63,6 +63,12 @@ def require_not_negative(name: str, value: Any) -> None:
     require(name, value, lambda v: is_number(v) and 0 <= v < np.inf, "a number of 0 or more")
 
 
+def not_negative_or_auto(name: str, value: Any) -> None:
+    """Raise one clear sentence unless the value of a parameter is a finite number of 0 or more, or "auto"."""
+    if not is_auto(value):
+        require(name, value, lambda v: is_number(v) and 0 <= v < np.inf, 'a number of 0 or more, or "auto" to learn it')
+
+
 def require_flag(name: str, value: Any) -> None:
     """Raise one clear sentence unless the value of a parameter is true or false."""
     if not isinstance(value, bool | np.bool_):

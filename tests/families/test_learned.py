@@ -7,7 +7,7 @@ from scipy import optimize, special, stats
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.gamma import Gamma
-from ssvi.families.learned import LONGEST_STEP, fit_prior
+from ssvi.families.learned import LONGEST_STEP, Rows, Usual, fit_prior
 
 RNG = np.random.default_rng(0)
 WORDS = np.array([RNG.multinomial(80, RNG.dirichlet(np.full(12, 0.3))) for _ in range(40)], dtype=float)
@@ -16,10 +16,16 @@ EXPOSURE = RNG.gamma(3.0, 1.0, 400)
 COUNTS = RNG.poisson(EXPOSURE * RNG.gamma(0.8, 1.0 / 2.5, 400)).astype(float)
 
 
-def _until_it_stays(family, seen, values, directions, **options):
+def _fitted(family, lam, values, directions, base=0.0, usual=None):
+    """Fit once, eta being base + values @ directions."""
+    rows = Rows(family, lam, lambda numbers: base + numbers @ directions)
+    return fit_prior([rows], values, [Usual()] * len(values) if usual is None else [Usual(own) for own in usual])
+
+
+def _until_it_stays(family, seen, values, directions, base=0.0, usual=None):
     """Repeat the fit with lambda = eta + n, as sweeps do."""
     for _ in range(8):
-        values = fit_prior(family, options.get("base", 0.0) + values @ directions + seen, values, directions, **options)
+        values = _fitted(family, base + values @ directions + seen, values, directions, base, usual)
     return values
 
 
@@ -101,7 +107,7 @@ def test_rows_that_have_seen_nothing_have_no_say():
 
 
 def test_one_fit_moves_by_a_step_at_most():
-    far = fit_prior(Dirichlet(), 50.0 + WORDS, np.array([50.0]), np.ones((1, 12)))
+    far = _fitted(Dirichlet(), 50.0 + WORDS, np.array([50.0]), np.ones((1, 12)))
     np.testing.assert_allclose(far, 50.0 * np.exp(-LONGEST_STEP))
 
 

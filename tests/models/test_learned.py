@@ -9,27 +9,81 @@ from scipy import stats
 from ssvi import engine, files
 from ssvi.backends.threads import Threads
 from ssvi.global_steps.base import Clock
+from ssvi.global_steps.map import Map
 from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.global_steps.ssvi_a import SsviA
 from ssvi.local_steps.bernoulli_mixture.exact import Exact
 from ssvi.local_steps.bernoulli_mixture.gibbs import Gibbs
+from ssvi.local_steps.ctm.laplace import Laplace
+from ssvi.local_steps.ctm.metropolis import Metropolis
+from ssvi.local_steps.fhmm.exact import Exact as FhmmExact
+from ssvi.local_steps.fhmm.gibbs import Gibbs as FhmmGibbs
 from ssvi.local_steps.gamma_process_nmf.factors import count_frame_tables
 from ssvi.local_steps.gamma_process_nmf.gibbs import Gibbs as FactorGibbs
 from ssvi.local_steps.gamma_process_nmf.mean_field import MeanField as FactorMeanField
 from ssvi.local_steps.gaussian_mixture.gibbs import Gibbs as GaussianGibbs
+from ssvi.local_steps.hierarchical_linear.gibbs import Gibbs as LinearGibbs
+from ssvi.local_steps.hmm.exact import Exact as HmmExact
+from ssvi.local_steps.hmm.gibbs import Gibbs as HmmGibbs
+from ssvi.local_steps.hmm.mean_field import MeanField as HmmMeanField
+from ssvi.local_steps.lds.exact import Exact as LdsExact
 from ssvi.models.bernoulli_mixture import BernoulliMixture
+from ssvi.models.ctm import CTM
+from ssvi.models.emissions import (
+    BernoulliEmission,
+    CategoricalEmission,
+    GaussianEmission,
+    MultinomialEmission,
+    PoissonEmission,
+)
+from ssvi.models.fhmm import FHMM
 from ssvi.models.gamma_process_nmf import GammaProcessNMF
 from ssvi.models.gaussian_mixture import GaussianMixture
+from ssvi.models.hierarchical.linear import HierarchicalLinear
+from ssvi.models.hmm import HMM
+from ssvi.models.lds import LDS
 from ssvi.numerics.random import derive_keys
 from ssvi.schedules import ConstantSchedule, PowerSchedule
 
+
+def _learning(model):
+    """Return a model that learns all that it can."""
+    return replace(model, learned=tuple(dict.fromkeys([*model.learnable, *model.usual_numbers()])))
+
+
+def _hmm(emission, base=None):
+    """Return a hidden Markov model that learns all that it can; without weights that all rows share, all but these."""
+    model = HMM(3, emission, 1.2, 0.9, 0.5, base)
+    return replace(model, learned=tuple(model.usual_numbers())) if base is None else _learning(model)
+
+
 CASES = [
-    (replace(BernoulliMixture.example(), learned=BernoulliMixture.learnable), Gibbs(), SsviA()),
-    (replace(GaussianMixture.example(), learned=GaussianMixture.learnable), GaussianGibbs(), Ssvi()),
-    (replace(GammaProcessNMF.example(), learned=GammaProcessNMF.learnable), FactorGibbs(sweeps=4), SsviA()),
+    (_learning(BernoulliMixture.example()), Gibbs(), SsviA()),
+    (_learning(GaussianMixture.example()), GaussianGibbs(), Ssvi()),
+    (_learning(GammaProcessNMF.example()), FactorGibbs(sweeps=4), SsviA()),
     (replace(GammaProcessNMF.example(), learned=("inverse_scale",)), FactorMeanField(), MeanField()),
+    (_hmm(CategoricalEmission(1, 3, 4, 0.8), base=(0.4, 0.3, 0.3)), HmmGibbs(), SsviA()),
+    (_hmm(BernoulliEmission(3, 3)), HmmExact(), Ssvi()),
+    (_hmm(MultinomialEmission(3, 3)), HmmExact(), Map()),
+    (_hmm(PoissonEmission(3, 3, 2.0, (2.0, 4.0, 3.0))), HmmMeanField(), MeanField()),
+    (_hmm(GaussianEmission(2, 3, "diag")), HmmExact(), SsviA()),
+    (_learning(replace(FHMM.example(), stickiness=0.5)), FhmmExact(), Ssvi()),
+    (_learning(replace(FHMM.example(), emission="poisson", stickiness=0.5)), FhmmGibbs(), SsviA()),
+    (_learning(LDS.example()), LdsExact(), Ssvi()),
+    (_learning(CTM.example()), Metropolis(), SsviA()),
+    (_learning(CTM.example()), Laplace(), MeanField()),
+    (replace(HierarchicalLinear.example(), spreads=(1, 2), learned=("spread",)), LinearGibbs(), SsviA()),
 ]
+
+
+@pytest.mark.parametrize(("model", "step", "rule"), CASES, ids=lambda value: getattr(value, "name", None))
+def test_at_its_own_hyperparameters_a_model_is_itself(model, step, rule):
+    assert model.hyperparameters().keys() == set(model.learned)
+    again = model.at(model.hyperparameters()).blocks()
+    for name, block in model.blocks().items():
+        np.testing.assert_array_equal(again[name].prior, block.prior)
+    assert not model.settled().hyperparameters()
 
 
 @pytest.mark.parametrize(("model", "step", "rule"), CASES, ids=lambda value: getattr(value, "name", None))
@@ -122,6 +176,13 @@ def test_the_activations_shape_is_recovered(step):
     assert abs(np.log(model.activation_shape / 0.5)) < (0.15 if step.name == "gibbs" else 0.5)
 
 
+def test_a_number_that_is_learned_must_start_where_it_may_be():
+    with pytest.raises(ValueError, match="stickiness of hmm is to be learned, and must start above 0"):
+        replace(HMM.example(), stickiness=0.0, learned=("stickiness",))
+    with pytest.raises(ValueError, match="learn the base too"):
+        replace(HMM.example(), learned=("growth",))
+
+
 def test_a_model_says_what_it_cannot_learn():
     with pytest.raises(ValueError, match="bernoulli_mixture cannot learn 'alpha', only 'concentration', 'prior'"):
         replace(BernoulliMixture.example(), learned=("alpha",))
@@ -131,7 +192,7 @@ def test_a_state_with_something_else_learned_is_refused():
     model, step, rule = CASES[1]
     problem, start = engine.Problem(model, step, rule, population=9), engine.init(model, 0)
     for learned, fault in [
-        ({"eta": np.ones(1)}, "the state has a learned 'eta', and the model learns 'weight_prior'"),
+        ({"eta": np.ones(1)}, "the state has a learned 'eta', and the model learns .*'weight_prior'"),
         ({"weight_prior": np.ones(2)}, r"the learned 'weight_prior' of the state must have the shape \(\)"),
         ({"weight_prior": np.array(np.nan)}, "the learned 'weight_prior' of the state is not finite"),
     ]:

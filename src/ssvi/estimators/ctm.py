@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches.documents import Documents
-from ssvi.checks import require_positive
+from ssvi.checks import AUTO, require_positive
 from ssvi.engine import NEVER
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.lda import LatentDirichletAllocation
@@ -72,9 +72,9 @@ class CorrelatedTopicModel(TopicEstimator):
         TopicEstimator,
         "topic_word_prior",
         default=None,
-        kind="float, array of V or K x V floats, optional",
         words="""eta, the Dirichlet prior of a topic's word probabilities: for all words, for each word, or for each
-        word in each topic; 1 / K by default. See also `seed_words`.""",
+        word in each topic; 1 / K by default. "auto" learns one number, in the LDA that `fit` begins with and from there
+        on. See also `seed_words`.""",
     )
     weight_variance: float = parameter(
         default=1.0,
@@ -128,8 +128,10 @@ class CorrelatedTopicModel(TopicEstimator):
         "local_step_",
         "_n_words",
         "_fitted",
+        "_learns_eta",
         "perplexity_history_",
     )
+    _learns_eta: bool = False  # files of earlier versions do not say
 
     @property
     def topic_correlations_(self) -> Array:
@@ -171,39 +173,38 @@ class CorrelatedTopicModel(TopicEstimator):
         matrix = data.to_matrix() if isinstance(data, Documents) else data
         lda.set_params(random_state=self.random_state_)
         lda.fit(matrix, vocabulary=None if vocabulary is None else list(vocabulary))
+        if self._learns_eta:
+            self.topic_word_prior_ = float(np.asarray(lda.topic_word_prior_))
         return Start(np.array(lda.components_), vocabulary)
 
     def _wanted(self) -> dict[str, Any]:
         return {
             "n_components": int(self.n_components),
             "weight_variance": float(self.weight_variance),
-            "topic_word_prior": self._eta(),
+            "topic_word_prior": AUTO if self._is_eta_learned() else self._eta(),
         }
 
     def _fix_model(self, data: Documents) -> None:
         self._fitted = self._wanted()
-        self.topic_word_prior_ = self._fitted.pop("topic_word_prior")  # which may have a number for each word
+        del self._fitted["topic_word_prior"]  # which may have a number for each word
+        self.topic_word_prior_, self._learns_eta = self._eta(), self._is_eta_learned()
         self.local_step_ = Metropolis.name
         self._n_words = data.n_words
 
     @property
     def _fixed(self) -> Mapping[str, Any]:
-        return {**self._fitted, "topic_word_prior": self.topic_word_prior_}
-
-    def _eta(self) -> float | Array:
-        if isinstance(self.topic_word_prior, str):
-            raise ValueError(f"topic_word_prior must be a number or numbers, not {self.topic_word_prior!r}.")
-        return super()._eta()
+        return {**self._fitted, "topic_word_prior": AUTO if self._learns_eta else self.topic_word_prior_}
 
     def _note_priors(self) -> None:
-        return
+        self.topic_word_prior_ = self._ctm().eta
 
     def _ctm(self) -> CTM:
-        variance = self._fitted["weight_variance"]
-        return CTM(self._n_words, self._fitted["n_components"], self.topic_word_prior_, variance)
+        learned = ("eta",) if self._learns_eta else ()
+        shape = self._n_words, self._fitted["n_components"]
+        return self._with_learned(CTM(*shape, self.topic_word_prior_, self._fitted["weight_variance"], learned=learned))
 
     def _model(self) -> Any:
-        return self._with_learned(self._ctm())
+        return self._ctm()
 
     def _lda(self) -> LDA:
         return LDA(self._n_words, np.ones(self._fitted["n_components"]), self.topic_word_prior_)

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import Sequences
-from ssvi.checks import require, require_count, require_not_negative, require_one_of, require_positive
+from ssvi.checks import not_negative_or_auto, positive_or_auto, require, require_count, require_one_of
 from ssvi.estimators.choices import make_seed
 from ssvi.estimators.fhmm_starts import best_start
+from ssvi.estimators.learned import Learnable, as_learned, started
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.state_space import StateSpaceEstimator
 from ssvi.evaluation.fhmm import best_paths, is_small, log_probabilities, point_views, smoothed
@@ -73,29 +74,33 @@ class FactorialHMM(StateSpaceEstimator):
         words="What is seen: numbers around the sum of the chains' levels, or counts around the sum of their rates.",
         check=lambda name, value: require_one_of(name, value, EMISSIONS),
     )
-    startprob_prior: float = parameter(
-        default=1.0, kind="float", words="The Dirichlet prior of each first state.", check=require_positive
+    startprob_prior: float | str = parameter(
+        default=1.0,
+        kind='float or "auto"',
+        words="""The Dirichlet prior of each first state. "auto" learns it in the fit, as it does every other prior here
+        but `degrees_of_freedom_prior` (docs/hyperparameters.md).""",
+        check=positive_or_auto,
     )
-    transmat_prior: float = parameter(
-        default=1.0, kind="float", words="The Dirichlet prior of each transition.", check=require_positive
+    transmat_prior: float | str = parameter(
+        default=1.0, kind='float or "auto"', words="The Dirichlet prior of each transition.", check=positive_or_auto
     )
-    stickiness: float = parameter(
+    stickiness: float | str = parameter(
         default=0.0,
-        kind="float",
+        kind='float or "auto"',
         words="How many transitions of each state to itself the prior has seen besides.",
-        check=require_not_negative,
+        check=not_negative_or_auto,
     )
-    level_strength_prior: float = parameter(
+    level_strength_prior: float | str = parameter(
         default=0.2,
-        kind="float",
+        kind='float or "auto"',
         words="For how many time points the prior mean of a Gaussian level, which is 0, counts.",
-        check=require_positive,
+        check=positive_or_auto,
     )
-    noise_variance_prior: float = parameter(
+    noise_variance_prior: float | str = parameter(
         default=0.2,
-        kind="float",
+        kind='float or "auto"',
         words="The prior mean of the noise's variances, as a share of the columns' variances.",
-        check=require_positive,
+        check=positive_or_auto,
     )
     degrees_of_freedom_prior: float = parameter(
         default=3.0,
@@ -104,11 +109,12 @@ class FactorialHMM(StateSpaceEstimator):
         (one for each row but one).""",
         check=lambda name, value: require(name, value, lambda v: 2 < v < np.inf, "more than 2"),
     )
-    rate_shape_prior: float = parameter(
+    rate_shape_prior: float | str = parameter(
         default=1.0,
-        kind="float",
-        words="The shape of the gamma prior of a Poisson rate, whose mean is the mean count over M.",
-        check=require_positive,
+        kind='float or "auto"',
+        words="""The shape of the gamma prior of a Poisson rate, whose mean is the mean count over M. "auto" learns that
+        mean as well.""",
+        check=positive_or_auto,
     )
     n_init: int = parameter(
         default=6,
@@ -134,6 +140,21 @@ class FactorialHMM(StateSpaceEstimator):
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (10, 100)
+    _learnable: ClassVar[Learnable] = {
+        "startprob_prior": ("start_prior", 1.0),
+        "transmat_prior": ("transition_prior", 1.0),
+        "stickiness": ("stickiness", 1.0),
+        "level_strength_prior": ("strength", 0.2),
+        "noise_variance_prior": ("noise_variance", 0.2),
+        "rate_shape_prior": ("shape", 1.0),
+    }
+
+    startprob_prior_ = as_learned("start_prior", "The Dirichlet prior of each first state")
+    transmat_prior_ = as_learned("transition_prior", "The Dirichlet prior of each transition")
+    stickiness_ = as_learned("stickiness", "What the prior has seen of staying")
+    level_strength_prior_ = as_learned("strength", "For how many time points the prior mean of a Gaussian level counts")
+    noise_variance_prior_ = as_learned("noise_variance", "The prior mean of the noise's variances, as a share")
+    rate_shape_prior_ = as_learned("shape", "The shape of the gamma prior of a Poisson rate")
 
     name = FHMM.name
 
@@ -261,14 +282,20 @@ class FactorialHMM(StateSpaceEstimator):
         return {name: getattr(self, name) for name in names}
 
     def _model(self) -> FHMM:
-        own = self._fixed
-        mean = float(self._columns["mean"][0]) if own["emission"] == "poisson" else 1.0
-        return FHMM(
+        own, learned = started(self._fixed, self._learnable)
+        is_poisson = own["emission"] == "poisson"
+        mean = float(self._columns["mean"][0]) if is_poisson else 1.0
+        others = ("strength", "noise_variance") if is_poisson else ("shape",)  # of the other kind of emissions
+        names = [name for name in learned if name not in others]
+        if "shape" in names:
+            names.append("rate")
+        model = FHMM(
             self.n_features_in_, own["n_components"], own["n_states"], own["emission"], own["noise"],
             own["startprob_prior"], own["transmat_prior"], own["stickiness"], own["level_strength_prior"],
             own["noise_variance_prior"], own["degrees_of_freedom_prior"], own["rate_shape_prior"],
-            own["rate_shape_prior"] * own["n_components"] / mean,
+            own["rate_shape_prior"] * own["n_components"] / mean, tuple(names),
         )  # fmt: skip
+        return self._with_learned(model)
 
     def _usual_local_step(self, global_step: GlobalStep) -> str:
         model = self._model()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,8 +11,10 @@ from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import DenseRows
-from ssvi.checks import positive_or_auto, require_count, require_one_of, require_positive
+from ssvi.checks import positive_or_auto, require_count, require_one_of
+from ssvi.estimators import gaussian_priors
 from ssvi.estimators.choices import check_data, make_seed
+from ssvi.estimators.gaussian_priors import GaussianPriorMixin, check_numbers, check_numbers_or_auto
 from ssvi.estimators.mixtures import MixtureEstimator
 from ssvi.estimators.parameters import changed, optional, parameter, with_parameters
 from ssvi.evaluation.gaussian_mixtures import draw_rows, log_predictive, log_predictive_joint
@@ -27,7 +30,7 @@ _PROCESS, _FINITE = "dirichlet_process", "dirichlet_distribution"
 
 
 @with_parameters
-class GaussianMixture(MixtureEstimator):
+class GaussianMixture(GaussianPriorMixin, MixtureEstimator):
     """Clusters of rows of real numbers, as many as the data need: a Bayesian mixture of Gaussians.
 
     It has the ways of scikit-learn's `BayesianGaussianMixture`, and more: rows may have missing entries (NaN), there is
@@ -45,6 +48,8 @@ class GaussianMixture(MixtureEstimator):
         The inverses of `precisions_`.
     precisions_ : like covariances_
         E_q[Lambda].
+    mean_prior_, mean_precision_prior_, degrees_of_freedom_prior_, covariance_prior_
+        The prior of components, as it was given or learned.
 
     Examples
     --------
@@ -93,29 +98,31 @@ class GaussianMixture(MixtureEstimator):
         default=None,
         kind="array of D numbers, optional",
         words="The prior mean of each component's mean. By default the columns' means.",
-        check=lambda name, value: _check_numbers(name, value),
+        check=check_numbers,
     )
-    mean_precision_prior: float | None = parameter(
+    mean_precision_prior: float | str | None = parameter(
         default=None,
-        kind="float, optional",
+        kind='float or "auto", optional',
         words="""kappa, how many rows the prior mean counts for: a component's mean has its covariance divided by kappa
-        for a covariance. By default K^(-2/D), with which means spread as widely as the rows do.""",
-        check=optional(require_positive),
+        for a covariance. By default K^(-2/D), with which means spread as widely as the rows do. "auto" learns it in the
+        fit, from there on.""",
+        check=optional(positive_or_auto),
     )
-    degrees_of_freedom_prior: float | None = parameter(
+    degrees_of_freedom_prior: float | str | None = parameter(
         default=None,
-        kind="float, optional",
+        kind='float or "auto", optional',
         words="""nu, how many rows the prior covariance counts for; more than D - 1, or for "diag" and "spherical" more
-        than 0. By default D + 2, or 3: the fewest whole ones for which the prior covariance has a mean.""",
-        check=optional(require_positive),
+        than 0. By default D + 2, or 3: the fewest whole ones for which the prior covariance has a mean. "auto" learns
+        it in the fit, from there on.""",
+        check=optional(positive_or_auto),
     )
     covariance_prior: Any = parameter(
         default=None,
-        kind="array or float, optional",
+        kind='array, float or "auto", optional',
         words="""S, the prior scatter: a D x D matrix for "full" and "tied", D numbers for "diag", one for "spherical".
         With the default of nu, S is the mean of the prior covariance. By default the columns' variances times K^(-2/D),
-        what they would be if K components shared the space evenly.""",
-        check=lambda name, value: _check_numbers(name, value),
+        what they would be if K components shared the space evenly. "auto" learns a multiple of that in the fit.""",
+        check=check_numbers_or_auto,
     )
     local_step: str | LocalStep = changed(
         MixtureEstimator,
@@ -239,9 +246,6 @@ class GaussianMixture(MixtureEstimator):
 
     def _wanted(self) -> dict[str, Any]:
         """Return the parameters that a fit cannot change later."""
-        given = {
-            name: None if value is None else np.array(value, dtype=float) for name, value in self._priors().items()
-        }
         return {
             "n_components": int(self.n_components),
             "weight_concentration_prior": positive_or_auto(
@@ -249,13 +253,8 @@ class GaussianMixture(MixtureEstimator):
             ),
             "covariance_type": self.covariance_type,
             "weight_concentration_prior_type": self.weight_concentration_prior_type,
-            **given,
+            **gaussian_priors.given(self),
         }
-
-    def _priors(self) -> dict[str, Any]:
-        """Return the parameters of the components' prior, by their names."""
-        names = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
-        return {name: getattr(self, name) for name in names}
 
     def _fix_model(self, data: DenseRows) -> None:
         wanted, numbers = self._wanted(), ("n_components", "weight_concentration_prior")
@@ -278,19 +277,14 @@ class GaussianMixture(MixtureEstimator):
         fixed, (started, learned) = self._fixed, self._started()
         size, own = started["n_components"], started["weight_concentration_prior"] / self._shared_by()
         plain = Model(self.n_features_in_, size, own, fixed["covariance_type"])
-        names = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
-        prior = GaussianPrior.given(plain.covariance, self._scaling(), *(fixed[name] for name in names))
-        return self._with_learned(Model(self.n_features_in_, size, own, fixed["covariance_type"], prior, learned))
+        prior = gaussian_priors.prior_of(fixed, plain.covariance, self._scaling())
+        names = (*learned, *gaussian_priors.learned_numbers(fixed, "prior"))
+        return self._with_learned(replace(plain, prior=prior, learned=names))
+
+    def _gaussian_prior(self) -> GaussianPrior:
+        return self._model().component_prior
 
     def _shared_by(self) -> int:
         """Return how many weights share alpha."""
         process = self._fixed["weight_concentration_prior_type"] == _PROCESS
         return int(self._fitted["n_components"]) if process else 1
-
-
-def _check_numbers(name: str, value: Any) -> None:
-    """Raise one clear sentence unless this is None, a number, or numbers in rows."""
-    try:
-        _ = None if value is None else np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, or None, not {value!r}.") from None

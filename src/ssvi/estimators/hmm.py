@@ -10,12 +10,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import Sequences, Subchains
-from ssvi.checks import require, require_count, require_not_negative, require_one_of, require_positive
+from ssvi.checks import is_auto, not_negative_or_auto, positive_or_auto, require, require_count, require_one_of
+from ssvi.estimators import gaussian_priors
 from ssvi.estimators.choices import make_local_step, make_seed
 from ssvi.estimators.components import ComponentsMixin
 from ssvi.estimators.gaussian_mixture import GaussianMixture as Mixture
-from ssvi.estimators.hmm_emissions import GAUSSIAN_PRIORS, emission_of, look_at
+from ssvi.estimators.gaussian_priors import GaussianPriorMixin
+from ssvi.estimators.hmm_emissions import emission_of, learned_of_emission, look_at
 from ssvi.estimators.hmm_starts import best_start
+from ssvi.estimators.learned import Learnable, as_learned, started
 from ssvi.estimators.parameters import changed, optional_count, parameter, with_parameters
 from ssvi.estimators.plan import Plan
 from ssvi.estimators.sequences import SequenceEstimator
@@ -24,6 +27,7 @@ from ssvi.local_steps.base import LocalStep
 from ssvi.models.base import is_active
 from ssvi.models.covariances import COVARIANCES
 from ssvi.models.emissions import EMISSIONS, Emission, GaussianEmission
+from ssvi.models.gaussian_mixture import GaussianPrior
 from ssvi.models.hmm import HMM
 from ssvi.models.quantities import Quantities
 from ssvi.models.scaling import Scaling, in_units
@@ -33,7 +37,7 @@ _PROCESS, _FINITE = "dirichlet_process", "dirichlet_distribution"
 
 
 @with_parameters
-class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
+class HiddenMarkovModel(GaussianPriorMixin, ComponentsMixin, SequenceEstimator):
     """Sequences whose time points are in one of some hidden states, each of which tells what is seen and what follows.
 
     It has hmmlearn's names, and more: values may be missing (NaN), there is `partial_fit`, long sequences are fitted in
@@ -55,6 +59,10 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         E_q of the probabilities of symbols or of counts, for categorical and multinomial emissions.
     n_active_ : int
         How many states are active; see `active_share`.
+    startprob_prior_, transmat_prior_, stickiness_, weight_concentration_prior_ : float
+        Priors of the chain, as they were given or learned.
+    emission_prior_, or mean_prior_, mean_precision_prior_, degrees_of_freedom_prior_, covariance_prior_
+        The prior of emissions, as it was given or learned.
     bound_ : float
         An estimate of the evidence lower bound per time point; NaN if the last local step optimised none.
 
@@ -95,19 +103,20 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         words="Which covariances Gaussian emissions have.",
         check=lambda name, value: require_one_of(name, value, tuple(COVARIANCES)),
     )
-    startprob_prior: float = parameter(
+    startprob_prior: float | str = parameter(
         default=1.0,
-        kind="float",
-        words="The Dirichlet prior of each first state.",
-        check=require_positive,
+        kind='float or "auto"',
+        words="""The Dirichlet prior of each first state. "auto" learns it in the fit, as it does every other prior here
+        (docs/hyperparameters.md).""",
+        check=positive_or_auto,
     )
-    transmat_prior: float = parameter(
+    transmat_prior: float | str = parameter(
         default=1.0,
-        kind="float",
+        kind='float or "auto"',
         words="""The Dirichlet prior of each transition; below 1 a state is followed by few others. With
         `transmat_prior_type="dirichlet_process"` it is that of all transitions from a state, shared by the states'
         weights.""",
-        check=require_positive,
+        check=positive_or_auto,
     )
     transmat_prior_type: str = parameter(
         default=_FINITE,
@@ -116,28 +125,29 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         process, truncated: as many states are used as the data need (`n_active_`).""",
         check=lambda name, value: require_one_of(name, value, (_FINITE, _PROCESS)),
     )
-    weight_concentration_prior: float = parameter(
+    weight_concentration_prior: float | str = parameter(
         default=1.0,
-        kind="float",
+        kind='float or "auto"',
         words="gamma of the Dirichlet process: the larger, the more states there are.",
-        check=require_positive,
+        check=positive_or_auto,
     )
-    stickiness: float = parameter(
+    stickiness: float | str = parameter(
         default=0.0,
-        kind="float",
+        kind='float or "auto"',
         words="kappa: how many transitions of each state to itself the prior has seen besides.",
-        check=require_not_negative,
+        check=not_negative_or_auto,
     )
     mean_prior: Any = changed(Mixture, "mean_prior", default=None)
-    mean_precision_prior: float | None = changed(Mixture, "mean_precision_prior", default=None)
-    degrees_of_freedom_prior: float | None = changed(Mixture, "degrees_of_freedom_prior", default=None)
+    mean_precision_prior: float | str | None = changed(Mixture, "mean_precision_prior", default=None)
+    degrees_of_freedom_prior: float | str | None = changed(Mixture, "degrees_of_freedom_prior", default=None)
     covariance_prior: Any = changed(Mixture, "covariance_prior", default=None)
-    emission_prior: float = parameter(
+    emission_prior: float | str = parameter(
         default=1.0,
-        kind="float",
+        kind='float or "auto"',
         words="""The prior of emissions that are not Gaussian: the Dirichlet's parameter of each symbol or column, both
-        numbers of a Beta distribution, or the shape of a Gamma distribution that expects the columns' means.""",
-        check=require_positive,
+        numbers of a Beta distribution (each by itself if they are learned), or the shape of a Gamma distribution that
+        expects the columns' means.""",
+        check=positive_or_auto,
     )
     n_symbols: int | None = parameter(
         default=None,
@@ -172,6 +182,17 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
     )
 
     _default_passes: ClassVar[tuple[int, int]] = (10, 100)
+    _learnable: ClassVar[Learnable] = {
+        "startprob_prior": ("start_prior", 1.0),
+        "transmat_prior": ("transition_prior", 1.0),
+        "stickiness": ("stickiness", 1.0),
+        "weight_concentration_prior": ("growth", 1.0),
+    }
+
+    startprob_prior_ = as_learned("start_prior", "The Dirichlet prior of each first state")
+    transmat_prior_ = as_learned("transition_prior", "The Dirichlet prior of transitions")
+    stickiness_ = as_learned("stickiness", "kappa")
+    weight_concentration_prior_ = as_learned("growth", "gamma of the Dirichlet process")
 
     name = HMM.name
     nouns = ("States", "state", "feature")
@@ -262,6 +283,16 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         if emission.means_have_units:
             raise AttributeError(f"{emission.kind} emissions have no probabilities: see means_.")
         return emission.means(self._state.estimate)
+
+    @property
+    def emission_prior_(self) -> float | tuple[float, float]:
+        """The prior of emissions that are not Gaussian, as it was given or learned; both numbers of a Beta prior."""
+        check_is_fitted(self)
+        emission: Any = self._model().emission
+        if isinstance(emission, GaussianEmission):
+            raise AttributeError("Gaussian emissions have mean_precision_prior_, covariance_prior_ and so on.")
+        result: float | tuple[float, float] = getattr(emission, "shape" if emission.kind == "poisson" else "prior")
+        return result
 
     @property
     def symbols_(self) -> list[str]:
@@ -359,9 +390,7 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
             "n_components", "emission", "covariance_type", "startprob_prior", "transmat_prior", "transmat_prior_type",
             "weight_concentration_prior", "stickiness", "emission_prior", "n_symbols",
         )  # fmt: skip
-        given = {name: getattr(self, name) for name in GAUSSIAN_PRIORS}
-        numbers = {name: None if value is None else np.array(value, dtype=float) for name, value in given.items()}
-        return {name: getattr(self, name) for name in names} | numbers
+        return {name: getattr(self, name) for name in names} | gaussian_priors.given(self)
 
     def _fix_model(self, data: Any) -> None:
         self._model()  # which checks the priors
@@ -377,14 +406,24 @@ class HiddenMarkovModel(ComponentsMixin, SequenceEstimator):
         return self._fitted | self._chosen
 
     def _model(self) -> HMM:
-        fixed, size = self._fixed, self._fitted["n_components"]
-        process = fixed["transmat_prior_type"] == _PROCESS
+        fixed, learned = started(self._fixed, self._learnable)
+        size, process = fixed["n_components"], fixed["transmat_prior_type"] == _PROCESS
         base = tuple([1.0 / size] * size) if process else None
+        if process:
+            learned = ("base", *learned)
+        elif is_auto(self._fixed["weight_concentration_prior"]):  # which only a process has
+            learned = tuple(name for name in learned if name != "growth")
         model = HMM(
-            size, self._emission(), fixed["startprob_prior"], fixed["transmat_prior"],
-            fixed["stickiness"], base, fixed["weight_concentration_prior"], ("base",) if process else (),
+            size, self._emission(), fixed["startprob_prior"], fixed["transmat_prior"], fixed["stickiness"], base,
+            fixed["weight_concentration_prior"], (*learned, *learned_of_emission(fixed)),
         )  # fmt: skip
         return self._with_learned(model)
+
+    def _gaussian_prior(self) -> GaussianPrior:
+        emission = self._model().emission
+        if not isinstance(emission, GaussianEmission):
+            raise AttributeError(f"{emission.kind} emissions have no means and covariances.")
+        return emission.mixture.component_prior
 
     def _fit_step(self, data: Any, plan: Plan) -> LocalStep:
         return self._local_step()

@@ -1,4 +1,4 @@
-"""Emissions of hidden Markov models: what the data tell of them, and which one parameters name."""
+"""Emissions of hidden Markov models: what the data tell of them, which one parameters name, and what is learned."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ssvi.checks import is_auto
+from ssvi.estimators.gaussian_priors import learned_numbers, prior_of
 from ssvi.models.covariances import COVARIANCES
 from ssvi.models.emissions import (
     BernoulliEmission,
@@ -17,12 +19,8 @@ from ssvi.models.emissions import (
     PoissonEmission,
 )
 from ssvi.models.emissions.categorical import check_symbols
-from ssvi.models.gaussian_mixture import GaussianPrior
 from ssvi.models.scaling import Scaling
 from ssvi.typing import Array
-
-GAUSSIAN_PRIORS = ("mean_prior", "mean_precision_prior", "degrees_of_freedom_prior", "covariance_prior")
-"""Parameters of Gaussian emissions."""
 
 
 def look_at(values: Array, kind: str, covariance_type: str, n_symbols: int | None) -> dict[str, Array]:
@@ -47,11 +45,12 @@ def look_at(values: Array, kind: str, covariance_type: str, n_symbols: int | Non
 
 def emission_of(fixed: Mapping[str, Any], n_features: int, columns: Mapping[str, Array]) -> Emission:
     """Return the emission that parameters and columns tell."""
-    kind, size, prior = fixed["emission"], fixed["n_components"], float(fixed["emission_prior"])
+    kind, size = fixed["emission"], fixed["n_components"]
+    prior = 1.0 if is_auto(fixed["emission_prior"]) else float(fixed["emission_prior"])
     if kind == "gaussian":
         covariance = COVARIANCES[fixed["covariance_type"]](n_features, size)
         scaling = Scaling(columns["centre"], columns["unit"])
-        own = GaussianPrior.given(covariance, scaling, *(fixed[name] for name in GAUSSIAN_PRIORS))
+        own = prior_of(fixed, covariance, scaling)
         own.check(covariance)
         return GaussianEmission(n_features, size, fixed["covariance_type"], own)
     if kind == "categorical":
@@ -59,5 +58,13 @@ def emission_of(fixed: Mapping[str, Any], n_features: int, columns: Mapping[str,
     if kind == "bernoulli":
         return BernoulliEmission(n_features, size, (prior, prior))
     if kind == "poisson":
-        return PoissonEmission(n_features, size, prior, tuple((prior / columns["mean"]).tolist()))
+        return PoissonEmission(n_features, size, prior, tuple(columns["mean"].tolist()))
     return MultinomialEmission(n_features, size, prior)
+
+
+def learned_of_emission(fixed: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the model calls the numbers of the emission's prior that are to be learned."""
+    if fixed["emission"] == "gaussian":
+        return learned_numbers(fixed, "emission.prior")
+    own = "shape" if fixed["emission"] == "poisson" else "prior"
+    return (f"emission.{own}",) if is_auto(fixed["emission_prior"]) else ()

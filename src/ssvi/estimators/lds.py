@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import Sequences
-from ssvi.checks import require, require_count, require_positive
+from ssvi.checks import positive_or_auto, require, require_count, require_positive
 from ssvi.estimators.choices import make_seed, unchanged_on_error
 from ssvi.estimators.known_inputs import are_names, as_table, take_columns
 from ssvi.estimators.lds_starts import MOST_PASSES, SETTLED_AVERAGING, SETTLED_STEPS, settled_dynamics
+from ssvi.estimators.learned import Learnable, as_learned, started
 from ssvi.estimators.parameters import changed, parameter, with_parameters
 from ssvi.estimators.scikit_learn_callbacks import Given, with_callbacks
 from ssvi.estimators.sequences import Ordered
@@ -101,17 +102,18 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         words="What the prior expects of A's diagonal, off which it expects 0.",
         check=lambda name, value: require(name, value, lambda v: -1 <= v <= 1, "from -1 to 1"),
     )
-    transition_strength_prior: float = parameter(
+    transition_strength_prior: float | str = parameter(
         default=1.0,
-        kind="float",
-        words="For how many time points the prior mean of (A, B) counts.",
-        check=require_positive,
+        kind='float or "auto"',
+        words="""For how many time points the prior mean of (A, B) counts. "auto" learns it in the fit, as it does
+        `loading_strength_prior` and `noise_variance_prior` (docs/hyperparameters.md).""",
+        check=positive_or_auto,
     )
-    loading_strength_prior: float = parameter(
+    loading_strength_prior: float | str = parameter(
         default=0.1,
-        kind="float",
+        kind='float or "auto"',
         words="For how many time points the prior mean of (C, D, d), which is 0, counts.",
-        check=require_positive,
+        check=positive_or_auto,
     )
     state_variance_prior: float = parameter(
         default=0.2,
@@ -120,11 +122,11 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         the default it is near 1.""",
         check=require_positive,
     )
-    noise_variance_prior: float = parameter(
+    noise_variance_prior: float | str = parameter(
         default=0.2,
-        kind="float",
+        kind='float or "auto"',
         words="The prior mean of R's diagonal, as a share of the columns' variances.",
-        check=require_positive,
+        check=positive_or_auto,
     )
     degrees_of_freedom_prior: float = parameter(
         default=3.0,
@@ -152,6 +154,15 @@ class LinearDynamicalSystem(StateSpaceEstimator):
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 200)
     _averaging: ClassVar[float] = SETTLED_AVERAGING
+    _learnable: ClassVar[Learnable] = {
+        "transition_strength_prior": ("prior.dynamics_strength", 1.0),
+        "loading_strength_prior": ("prior.emission_strength", 0.1),
+        "noise_variance_prior": ("prior.noise_variance", 0.2),
+    }
+
+    transition_strength_prior_ = as_learned("prior.dynamics_strength", "For how many time points the mean of A counts")
+    loading_strength_prior_ = as_learned("prior.emission_strength", "For how many time points the mean of C counts")
+    noise_variance_prior_ = as_learned("prior.noise_variance", "The prior mean of R's diagonal, as a share")
 
     name = LDS.name
     saved_attributes = (*StateSpaceEstimator.saved_attributes, "_tail")
@@ -407,13 +418,13 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         return {name: getattr(self, name) for name in names}
 
     def _model(self) -> LDS:
-        own = self._fixed
+        own, learned = started(self._fixed, self._learnable)
         prior = LDSPrior(
             own["persistence_prior"], own["transition_strength_prior"], own["loading_strength_prior"],
             own["state_variance_prior"], own["noise_variance_prior"], own["degrees_of_freedom_prior"],
         )  # fmt: skip
         width = len(self._columns["input_unit"])
-        return LDS(self.n_features_in_, own["n_components"], width, own["noise"], prior)
+        return self._with_learned(LDS(self.n_features_in_, own["n_components"], width, own["noise"], prior, learned))
 
     def _look_at(self, values: Array) -> dict[str, Array]:
         found = Scaling.of(values)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ssvi.checks import is_auto, positive_or_auto, require, require_count, require_not_negative
+from ssvi.checks import positive_or_auto, require, require_count, require_not_negative
 from ssvi.estimators.base import StochasticEstimator
 from ssvi.estimators.components import ComponentsMixin
+from ssvi.estimators.learned import Learnable, started
 from ssvi.estimators.parameters import Attribute, changed, parameter, with_parameters
 from ssvi.models.base import is_active
 from ssvi.typing import Array
@@ -65,14 +65,11 @@ class OpenEndedEstimator(ComponentsMixin, StochasticEstimator):
         ),
     )
 
-    _learnable: ClassVar[Mapping[str, tuple[str, Any]]] = {}
-    """The parameters that may be "auto": what the model calls each, and where it then starts."""
+    _learnable: ClassVar[Learnable] = {}
 
     def _started(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the parameters that a fit cannot change, with starts for those that it learns, and their names."""
-        learned = [name for name, value in self._fitted.items() if is_auto(value)]
-        starts = {name: self._learnable[name][1] for name in learned}
-        return self._fitted | starts, tuple(self._learnable[name][0] for name in learned)
+        return started(self._fitted, self._learnable)
 
     @property
     @abstractmethod

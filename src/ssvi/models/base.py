@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ssvi.families.base import ExponentialFamily
+from ssvi.families.learned import Usual
 from ssvi.local_steps.base import LocalResult, Part
+from ssvi.models.learning import likeliest_priors, numbers_of, with_numbers
 from ssvi.models.quantities import Quantities, plain_quantities
 from ssvi.models.rearranging import Look, Rearrangement
 from ssvi.typing import Array
@@ -43,9 +45,14 @@ def is_active(held: Array, share: float) -> Any:
 
 def check_learned(model: Model) -> None:
     """Raise one clear sentence unless a model can learn what it is to learn."""
+    usual = model.usual_numbers() if model.learned else {}
+    known = list(dict.fromkeys([*model.learnable, *usual]))
     for name in model.learned:
-        if name not in model.learnable:
-            raise ValueError(f"{model.name} cannot learn {name!r}, only {', '.join(map(repr, model.learnable))}.")
+        if name not in known:
+            raise ValueError(f"{model.name} cannot learn {name!r}, only {', '.join(map(repr, known))}.")
+        least = usual[name].least if name in usual else -np.inf
+        if not (numbers_of(model, (name,))[name] > least).all():
+            raise ValueError(f"{name} of {model.name} is to be learned, and must start above {least:g}.")
 
 
 class Model(ABC):
@@ -53,9 +60,11 @@ class Model(ABC):
 
     name: ClassVar[str]
     learned: tuple[str, ...] = ()
-    """The names of those attributes, numbers or pairs of them, that a fit learns: a field, where there can be any."""
+    """The names of those attributes, numbers or tuples of them, that a fit learns: a field, where there can be any.
+
+    "prior.scale" is an attribute of an attribute."""
     learnable: ClassVar[tuple[str, ...]] = ()
-    """The names that `learned` may have."""
+    """The names that `learned` may have, besides those of `usual_numbers`."""
 
     @abstractmethod
     def blocks(self) -> Mapping[str, Block]:
@@ -81,15 +90,18 @@ class Model(ABC):
 
     def hyperparameters(self) -> Mapping[str, Array]:
         """Return the start of what a fit learns; nothing, for a model that learns nothing."""
-        return {name: np.array(getattr(self, name), dtype=float) for name in self.learned}
+        return numbers_of(self, self.learned)
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return the names of the positive numbers that blocks' priors follow from, and what is known of each.
+
+        A fit can learn them by `learn_priors` as it stands.
+        """
+        return {}
 
     def at(self, hyperparameters: Mapping[str, Array]) -> Model:
         """Return this model with the given hyperparameters: its blocks' priors, and what local steps ask it, follow."""
-        own: Any = self
-        plain = {name: value.tolist() for name, value in hyperparameters.items()}
-        changed = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
-        result: Model = replace(own, **changed) if changed else self
-        return result
+        return with_numbers(self, hyperparameters)
 
     def settled(self) -> Model:
         """Return this model with its hyperparameters as they are, so that nothing is learned of them any more."""
@@ -108,13 +120,16 @@ class Model(ABC):
         """
         return {}
 
-    def learn_priors(self, lam: Callable[[str], Array]) -> Mapping[str, Array]:
+    def learn_priors(self, lam: Callable[[str], Array], renewed: float) -> Mapping[str, Array]:
         """Return those hyperparameters that all of a block tells, as they are in the next step.
 
         `lam` gives lambda of a block by its name. This is asked for after each sweep, not after each step: lambda may
-        be large, and has seen all data then. `ssvi.families.learned.fit_prior` does the work.
+        be large, and has seen all data then. `renewed` is the share of lambda that the sweep has made anew. The rest is
+        still of earlier priors, so that hyperparameters should go no further than by that share. As it stands, those of
+        `usual_numbers` are learned, by maximum likelihood (`ssvi.families.learned`).
         """
-        return {}
+        usual = self.usual_numbers() if self.learned else {}
+        return likeliest_priors(self, {name: usual[name] for name in self.learned if name in usual}, lam, renewed)
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Return what becomes of components that are copies of others: merged, parted or begun anew after a sweep.

@@ -11,7 +11,7 @@ import numpy as np
 from ssvi.batches.documents import Documents
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
-from ssvi.families.learned import fit_prior
+from ssvi.families.learned import Usual
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.mixture_merging import merging
 from ssvi.models.quantities import Quantities, Quantity
@@ -51,7 +51,6 @@ class BernoulliMixture(Model):
     learned: tuple[str, ...] = ()
 
     name = "bernoulli_mixture"
-    learnable = ("concentration", "prior")
 
     def __post_init__(self) -> None:
         check_learned(self)
@@ -65,16 +64,9 @@ class BernoulliMixture(Model):
             "components": Block(Beta(), np.array(self.prior), shape),
         }
 
-    def learn_priors(self, lam: Callable[[str], Array]) -> dict[str, Array]:
-        """Return alpha, a and b, those of them that are learned."""
-        learned = {}
-        if "concentration" in self.learned:
-            even = np.full((1, self.n_components), 1.0 / self.n_components)
-            found = fit_prior(Dirichlet(), lam("weights"), np.array([self.concentration]), even, usual=np.ones(1))
-            learned["concentration"] = found[0]
-        if "prior" in self.learned:
-            learned["prior"] = fit_prior(Beta(), lam("components"), np.array(self.prior), np.eye(2), usual=np.ones(2))
-        return {name: np.asarray(value) for name, value in learned.items()}
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return alpha, a and b."""
+        return {"concentration": Usual(1.0), "prior": Usual(1.0)}
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Merge components that are better one; their places stay empty."""

@@ -11,7 +11,8 @@ from scipy import special
 from ssvi.batches.documents import Documents
 from ssvi.families.normal_wishart import NormalWishart
 from ssvi.families.symmetric import pack, unpack
-from ssvi.models.base import Block, Model
+from ssvi.local_steps.base import LocalResult, Part
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.lda import LDA
 from ssvi.models.quantities import Quantities, Quantity, correlations_of
 from ssvi.typing import Array
@@ -44,6 +45,8 @@ class CTM(Model):
         kappa of the prior: how many documents the prior mean, 0, of mu is worth.
     degrees : float or None
         nu of the prior; K + 2 by default, the fewest whole ones with which Sigma has a mean.
+    learned : () or ("eta",)
+        What a fit learns; the value given is where it starts.
 
     """
 
@@ -53,10 +56,13 @@ class CTM(Model):
     variance: float = 1.0
     mean_strength: float = 1.0
     degrees: float | None = None
+    learned: tuple[str, ...] = ()
 
     name = "ctm"
+    learnable = ("eta",)
 
     def __post_init__(self) -> None:
+        check_learned(self)
         if self.degrees is not None and not self.degrees > self.n_topics + 1:
             raise ValueError(
                 f"degrees must be more than the number of topics + 1 = {self.n_topics + 1}, not {self.degrees!r}."
@@ -74,7 +80,18 @@ class CTM(Model):
 
     def _lda(self) -> LDA:
         """Return what this model has in common with LDA: its topics. Its alpha does not matter."""
-        return LDA(self.n_words, np.ones(self.n_topics), self.eta)
+        return LDA(self.n_words, np.ones(self.n_topics), self.eta, learns_eta=self.learns_eta)
+
+    @property
+    def learns_eta(self) -> bool:
+        """Whether eta is learned."""
+        return "eta" in self.learned
+
+    def learn(
+        self, views: Mapping[str, Array | Part], result: LocalResult, step_size: float, sweeps: float = np.inf
+    ) -> Mapping[str, Array]:
+        """Return eta, if it is learned, as LDA learns it."""
+        return self._lda().learn(views, result, step_size, sweeps)
 
     def _weights_prior(self) -> Array:
         size = self.n_topics

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from ssvi.batches import Sequences
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.gamma import Gamma
-from ssvi.models.base import Block, Model
+from ssvi.families.learned import Usual
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.regressions import NOISES, Regression, RegressionPrior, RegressionSums, noise_root
 from ssvi.models.seeding import k_means
@@ -23,6 +24,7 @@ EMISSIONS = ("gaussian", "poisson")
 _LENGTHS = (3, 9)  # of simulated sequences
 _MOST_SEEDED = 5_000  # time points that a start looks at
 _SMALLEST_RATE = 1e-10
+_STRENGTH, _NOISE_VARIANCE = 0.2, 0.2  # usual ones, of columns of variance 1
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class FHMM(Model):
         freedom more than it needs.
     shape, rate : float
         Poisson: rates are Gamma(shape, rate).
+    learned : tuple of str
+        Which of these numbers, but `degrees`, a fit learns; the value given is where it starts.
 
     """
 
@@ -59,11 +63,12 @@ class FHMM(Model):
     start_prior: float = 1.0
     transition_prior: float = 1.0
     stickiness: float = 0.0
-    strength: float = 0.2
-    noise_variance: float = 0.2
+    strength: float = _STRENGTH
+    noise_variance: float = _NOISE_VARIANCE
     degrees: float = 3.0
     shape: float = 1.0
     rate: float = 1.0
+    learned: tuple[str, ...] = ()
 
     name = "fhmm"
 
@@ -72,6 +77,14 @@ class FHMM(Model):
             raise ValueError(f"emission {self.emission!r} is not known; the known ones are 'gaussian' and 'poisson'.")
         if self.noise not in NOISES:
             raise ValueError(f"noise {self.noise!r} is not known; the known ones are 'full' and 'diag'.")
+        check_learned(self)
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return the numbers of the chains' priors and of the emissions'."""
+        chain = dict.fromkeys(("start_prior", "transition_prior", "stickiness"), Usual(1.0))
+        if self.is_poisson:
+            return chain | {"shape": Usual(1.0), "rate": Usual()}
+        return chain | {"strength": Usual(_STRENGTH), "noise_variance": Usual(_NOISE_VARIANCE)}
 
     @property
     def regression(self) -> Regression:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ssvi.batches.frames import Frames
 from ssvi.families.gamma import Gamma
-from ssvi.families.learned import fit_prior
+from ssvi.families.learned import Usual
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.merging import near_copies
@@ -58,7 +58,7 @@ class GammaProcessNMF(Model):
     learned: tuple[str, ...] = ()
 
     name = "gamma_process_nmf"
-    learnable = ("dictionary_shape", "activation_shape", "concentration", "inverse_scale")
+    learnable = ("activation_shape",)
 
     def __post_init__(self) -> None:
         check_learned(self)
@@ -88,27 +88,9 @@ class GammaProcessNMF(Model):
             b = min(max(b + step_size**0.5 * (tables / slopes - b), SMALLEST_SHAPE), LARGEST_SHAPE)
         return {"activation_shape": np.array(float(b))}
 
-    def learn_priors(self, lam: Callable[[str], Array]) -> dict[str, Array]:
-        """Return a, alpha and c, those of them that are learned."""
-        learned = {}
-        if "dictionary_shape" in self.learned:
-            a, ones = np.array([self.dictionary_shape]), np.ones((1, 2))
-            learned["dictionary_shape"] = fit_prior(Gamma(), lam("dictionary"), a, ones, usual=np.ones(1))[0]
-        alpha, rate = self.concentration, self.concentration * self.inverse_scale
-        if "concentration" in self.learned and "inverse_scale" in self.learned:
-            both = np.diag([1.0 / self.n_components, 1.0])
-            usual = np.array([1.0, np.nan])
-            alpha, rate = fit_prior(Gamma(), lam("weights"), np.array([alpha, rate]), both, usual=usual)
-            learned |= {"concentration": alpha, "inverse_scale": rate / alpha}
-        elif "concentration" in self.learned:
-            both = np.array([[1.0 / self.n_components, self.inverse_scale]])
-            found = fit_prior(Gamma(), lam("weights"), np.array([alpha]), both, usual=np.ones(1))
-            learned["concentration"] = found[0]
-        elif "inverse_scale" in self.learned:
-            base, along = np.array([alpha / self.n_components, 0.0]), np.array([[0.0, alpha]])
-            found = fit_prior(Gamma(), lam("weights"), np.array([self.inverse_scale]), along, base=base)
-            learned["inverse_scale"] = found[0]
-        return {name: np.asarray(value) for name, value in learned.items()}
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return a, alpha and c."""
+        return {"dictionary_shape": Usual(1.0), "concentration": Usual(1.0), "inverse_scale": Usual()}
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return lambda at random: all weights alike, all spectra flat but for noise, as if of a hundred counts."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ssvi.batches import DenseRows
 from ssvi.families.dirichlet import Dirichlet
-from ssvi.families.learned import fit_prior
+from ssvi.families.learned import Usual
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.covariances import COVARIANCES, Covariance, Sums
 from ssvi.models.mixture_merging import merging
@@ -39,6 +39,8 @@ class GaussianPrior:
         S.
     degrees : float
         nu, more than D - 1; for diagonal and spherical covariances more than 0.
+    scale : float
+        What S is multiplied by: a fit that learns S learns this.
 
     """
 
@@ -46,6 +48,21 @@ class GaussianPrior:
     strength: float
     scatter: Array
     degrees: float
+    scale: float = 1.0
+
+    @property
+    def scaled_scatter(self) -> Array:
+        """S, times its scale."""
+        return self.scale * self.scatter
+
+    def usual_numbers(self, covariance: Covariance) -> dict[str, Usual]:
+        """Return kappa, nu and the scale of S."""
+        usual = GaussianPrior.usual(covariance)
+        return {
+            "strength": Usual(usual.strength),
+            "degrees": Usual(usual.degrees, covariance.least_degrees),
+            "scale": Usual(1.0),
+        }
 
     @classmethod
     def usual(cls, covariance: Covariance) -> GaussianPrior:
@@ -126,8 +143,9 @@ class GaussianMixture(Model):
         Which covariances there are.
     prior : GaussianPrior, optional
         Of each component; by default one for columns of mean 0 and variance 1.
-    learned : () or ("weight_prior",)
-        What a fit learns; the value given is where it starts.
+    learned : tuple of str
+        Which of "weight_prior", "prior.strength", "prior.degrees" and "prior.scale" a fit learns; the value given is
+        where it starts.
 
     """
 
@@ -139,7 +157,6 @@ class GaussianMixture(Model):
     learned: tuple[str, ...] = ()
 
     name = "gaussian_mixture"
-    learnable = ("weight_prior",)
 
     @property
     def covariance(self) -> Covariance:
@@ -147,33 +164,35 @@ class GaussianMixture(Model):
         return COVARIANCES[self.covariance_type](self.n_features, self.n_components)
 
     def __post_init__(self) -> None:
-        check_learned(self)
         if self.covariance_type not in COVARIANCES:
             raise ValueError(f"covariance_type {self.covariance_type!r} is not known.")
         if self.prior is not None:
             self.prior.check(self.covariance)
+        else:
+            object.__setattr__(self, "prior", GaussianPrior.usual(self.covariance))
+        check_learned(self)
 
     @property
     def component_prior(self) -> GaussianPrior:
         """The prior of each component."""
-        return self.prior or GaussianPrior.usual(self.covariance)
+        assert self.prior is not None, "the usual one takes the place of none"
+        return self.prior
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the weights and the components."""
         covariance, own = self.covariance, self.component_prior
-        eta = covariance.prior(own.mean, own.strength, own.scatter, own.degrees)
+        eta = covariance.prior(own.mean, own.strength, own.scaled_scatter, own.degrees)
         return {
             "weights": Block(Dirichlet(), np.full((1, 1), self.weight_prior), (1, self.n_components)),
             "components": Block(covariance.family, eta, covariance.shape),
         }
 
-    def learn_priors(self, lam: Callable[[str], Array]) -> dict[str, Array]:
-        """Return a, if it is learned."""
-        if not self.learned:
-            return {}
-        ones, usual = np.ones((1, self.n_components)), np.array([1.0 / self.n_components])
-        found = fit_prior(Dirichlet(), lam("weights"), np.array([self.weight_prior]), ones, usual=usual)
-        return {"weight_prior": np.asarray(found[0])}
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return a, and kappa, nu and the scale of S of the components' prior."""
+        own = self.component_prior.usual_numbers(self.covariance)
+        return {"weight_prior": Usual(1.0 / self.n_components)} | {
+            f"prior.{name}": usual for name, usual in own.items()
+        }
 
     def rearrangement(self, lam: Callable[[str], Array], look: Look) -> Rearrangement | None:
         """Merge components that are better one; their places stay empty. Tied covariances have no components alone."""
@@ -291,7 +310,7 @@ class GaussianMixture(Model):
         covariance, own = self.covariance, self.component_prior
         if values is None:
             weights = rng.dirichlet(np.full(self.n_components, self.weight_prior))
-            precisions = covariance.draw(rng, own.mean, own.strength, own.scatter, own.degrees)
+            precisions = covariance.draw(rng, own.mean, own.strength, own.scaled_scatter, own.degrees)
             means = own.mean + _draw(rng, own.strength * covariance.dense(precisions))
             components = covariance.family.values(covariance.statistics(means, precisions))
             values = {"weights": weights[None], "components": components}
@@ -314,7 +333,7 @@ class GaussianMixture(Model):
     def _prior_variances(self) -> Array:
         """Return the variances that the prior expects, roughly."""
         own = self.component_prior
-        scatter = np.diagonal(own.scatter) if own.scatter.ndim == 2 else own.scatter
+        scatter = np.diagonal(own.scaled_scatter) if own.scatter.ndim == 2 else own.scaled_scatter
         return np.broadcast_to(scatter / own.degrees, (self.n_features,))
 
 

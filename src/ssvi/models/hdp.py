@@ -11,10 +11,10 @@ from ssvi.batches.documents import Documents
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
+from ssvi.models.growth import likeliest_growth
 from ssvi.models.lda import LARGEST_ALPHA, LDA, SMALLEST_ALPHA, usual_alpha
 from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.rearranging import Look, Rearrangement
-from ssvi.numerics.special import digamma_array
 from ssvi.typing import Array
 
 _FIRST_TABLES = 100.0  # of each topic, at the start: all weights are about alike
@@ -130,21 +130,17 @@ class HDP(Model):
         """Return alpha and gamma, moved by a share rho towards what the tables of a minibatch say of them.
 
         Both are Minka's fixed point. For alpha: the number of tables over L, the sum of psi(n_d + alpha) - psi(alpha)
-        over documents. For gamma, with pi integrated out, the same a level higher: m_k tables of a topic are as many
-        guests, and their expected number of tables is (gamma / T) (psi(m_k + gamma / T) - psi(gamma / T)). eta is
-        learned as LDA's.
+        over documents. For gamma, with pi integrated out, the same a level higher (`likeliest_growth`). eta is learned
+        as LDA's.
         """
         tables = result.eta_hat["weights"][0] * result.scale
         lengths = float(result.eta_hat["lengths"][0] * result.scale)
         if not lengths > 0:  # a minibatch of empty documents
             return {}
-        share = np.array([self.growth / self.n_topics])
-        upper_tables = share * (digamma_array(tables + share) - digamma_array(share)).sum()
-        ends = digamma_array(np.array([tables.sum() + self.growth, self.growth]))
         alpha = tables.sum() / lengths
         wanted = {
             "concentration": np.sqrt(alpha * usual_concentrations(self.n_topics)[0]) if self.half_way else alpha,
-            "growth": upper_tables[0] / (ends[0] - ends[1]),
+            "growth": likeliest_growth(self.growth, tables),
         }
         # While all topics are taken for alike, tables say little of what the weights will be.
         pace = (1.0 - self.evenness) * step_size

@@ -10,9 +10,11 @@ import numpy as np
 
 from ssvi.batches import Sequences, Subchains
 from ssvi.families.dirichlet import Dirichlet
+from ssvi.families.learned import Usual
 from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.emissions.base import Emission, Labels
+from ssvi.models.growth import likeliest_growth
 from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.seeding import k_means
 from ssvi.numerics.special import digamma_array
@@ -20,6 +22,7 @@ from ssvi.typing import Array
 
 _MOST_SEEDED = 5_000  # time points that a start looks at
 _LEAST_WEIGHT = 1e-6  # of a state in the base of transitions, so that it can come back
+_GROWTHS = (1e-2, 1e3)  # of a gamma that is learned
 _USUAL_LENGTHS = (3, 12)  # of simulated sequences
 
 
@@ -48,6 +51,9 @@ class HMM(Model):
         w, where it starts.
     growth : float
         gamma: the larger, the more states there are.
+    learned : tuple of str
+        Which of "base", "growth" (with it), "start_prior", "transition_prior", "stickiness" and the emission's numbers
+        ("emission.prior", ...) a fit learns; the value given is where it starts.
 
     """
 
@@ -61,10 +67,17 @@ class HMM(Model):
     learned: tuple[str, ...] = ()
 
     name = "hmm"
-    learnable = ("base",)
+    learnable = ("base", "growth")
 
     def __post_init__(self) -> None:
         check_learned(self)
+        if "growth" in self.learned and "base" not in self.learned:
+            raise ValueError("the growth of weights can be learned where these are: learn the base too.")
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return s, a, kappa and the emission's numbers."""
+        chain = dict.fromkeys(("start_prior", "transition_prior", "stickiness"), Usual(1.0))
+        return chain | {f"emission.{name}": usual for name, usual in self.emission.usual_numbers().items()}
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the chain's blocks and the emission's."""
@@ -86,17 +99,23 @@ class HMM(Model):
 
         That is their mean given how many tables the transitions to each of them sit at. n_jk transitions sit at
         E[m_jk] = a w_k (psi(a w_k + n_jk) - psi(a w_k)) tables, each of them a draw from w. A table of staying is one
-        of w with probability a w_k / (a w_k + kappa), and else of stickiness (Fox et al. 2011).
+        of w with probability a w_k / (a w_k + kappa), and else of stickiness (Fox et al. 2011). These tables tell gamma
+        as well.
         """
         if "base" not in self.learned:
             return {}
         prior, seen = self._transition_prior(), result.eta_hat["transitions"] * result.scale
         tables = prior * (digamma_array(prior + seen) - digamma_array(prior))
         tables *= (prior - self.stickiness * np.eye(self.n_components)) / prior
-        wanted = self.growth / self.n_components + tables.sum(axis=0)
+        held = tables.sum(axis=0)
+        wanted = self.growth / self.n_components + held
         own = np.array(self.base)
         weights = np.maximum(own + step_size * (wanted / wanted.sum() - own), _LEAST_WEIGHT)
-        return {"base": weights / weights.sum()}
+        found = {"base": weights / weights.sum()}
+        if "growth" in self.learned and held.sum() > 0:
+            moved = self.growth + step_size * (likeliest_growth(self.growth, held) - self.growth)
+            found["growth"] = np.array(float(np.clip(moved, *_GROWTHS)))
+        return found
 
     def init(self, rng: np.random.Generator) -> dict[str, Array]:
         """Return lambda at random: the prior and a little more, different everywhere."""

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ssvi.batches import Sequences
+from ssvi.families.learned import Usual
 from ssvi.families.normal_wishart import NormalWishart
-from ssvi.models.base import Block, Model
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.quantities import Quantities, Quantity
 from ssvi.models.regressions import NOISES, Regression, RegressionPrior, RegressionSums, noise_root
 from ssvi.models.subspaces import first_states
@@ -91,6 +92,9 @@ class LDS(Model):
         What R is.
     prior : LDSPrior
         Of all blocks.
+    learned : tuple of str
+        Which of "prior.dynamics_strength", "prior.emission_strength" and "prior.noise_variance" a fit learns; the value
+        given is where it starts. (The variance of w sets the scale of the states, of which data say nothing.)
 
     """
 
@@ -99,12 +103,19 @@ class LDS(Model):
     n_inputs: int = 0
     noise: str = "full"
     prior: LDSPrior = LDSPrior()
+    learned: tuple[str, ...] = ()
 
     name = "lds"
 
     def __post_init__(self) -> None:
         if self.noise not in NOISES:
             raise ValueError(f"noise {self.noise!r} is not known; the known ones are 'full' and 'diag'.")
+        check_learned(self)
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return how much the means of dynamics and emissions count, and the noise."""
+        names, usual = ("dynamics_strength", "emission_strength", "noise_variance"), LDSPrior()
+        return {f"prior.{name}": Usual(getattr(usual, name)) for name in names}
 
     @property
     def first(self) -> NormalWishart:

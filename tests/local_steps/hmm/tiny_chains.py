@@ -23,7 +23,7 @@ EMISSIONS = {
     "spherical": GaussianEmission(2, 3, "spherical"),
     "categorical": CategoricalEmission(1, 3, 4),
     "bernoulli": BernoulliEmission(2, 3),
-    "poisson": PoissonEmission(2, 3, 2.0, (0.5, 1.0)),
+    "poisson": PoissonEmission(2, 3, 2.0, (4.0, 2.0)),
     "multinomial": MultinomialEmission(3, 3),
 }
 

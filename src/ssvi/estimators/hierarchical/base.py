@@ -71,9 +71,10 @@ class HierarchicalEstimator(HierarchicalRows):
     )
     coefficient_scale: Any = parameter(
         default=None,
-        kind="float or one for each coefficient, optional",
+        kind='float or one for each coefficient, or "auto", optional',
         words="""Deviations of the normal priors of coefficients, around 0 and in the data's units. By default so wide
-        that they say little (docs/multilevel.md).""",
+        that they say little (docs/multilevel.md). "auto" learns them in the fit: all but the intercept's, by one number
+        for all columns in units of their deviations, which draws many small coefficients together.""",
     )
     deviation_prior: str = parameter(
         default="half_t",
@@ -209,7 +210,7 @@ class HierarchicalEstimator(HierarchicalRows):
         return self._given_parts
 
     def _model(self) -> HierarchicalRegression:
-        return self.model_class(**self._fields)
+        return self._with_learned(self.model_class(**self._fields))
 
     def _bound(self, data: Any) -> float:
         """Priors that depend on other blocks have no bound of their own."""

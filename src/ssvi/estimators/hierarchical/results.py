@@ -89,6 +89,13 @@ class HierarchicalResults(StochasticEstimator):
         return [self._design.names[place] for place in self._design.fixed]
 
     @property
+    def coefficient_scale_(self) -> Array:
+        """The deviation of the prior of each coefficient in the data's units, as it was given or learned."""
+        check_is_fitted(self)
+        result: Array = self._model().coefficient_scales * self._measures.factors(self._design.fixed)
+        return result
+
+    @property
     def coefficients_(self) -> Array:
         """The posterior medians of beta in the data's units, the intercept among them; under q those are means."""
         check_is_fitted(self)

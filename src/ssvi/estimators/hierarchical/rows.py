@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ssvi.batches.groups import Groups
+from ssvi.checks import is_auto
 from ssvi.estimators.hierarchical import formulas
 from ssvi.estimators.hierarchical.results import HierarchicalResults
 from ssvi.estimators.hierarchical.tables import Design, Names, check_groups, design_of
-from ssvi.models.hierarchical.units import Units, usual_scales
+from ssvi.models.hierarchical.units import WEAK, WEAK_ODDS, Units, usual_scales
 from ssvi.typing import Array
 
 
@@ -124,7 +125,11 @@ class HierarchicalRows(HierarchicalResults):
         units, scales = Units.of(inputs, scaled_by), usual_scales(inputs, scaled_by, design.intercept)
         self._unit_parts = dataclasses.asdict(units)
         fixed, varying = list(design.fixed), list(design.varying)
-        coefficient = _numbers("coefficient_scale", self.coefficient_scale, scales[fixed])
+        is_learned = is_auto(self.coefficient_scale)
+        coefficient = _numbers("coefficient_scale", None if is_learned else self.coefficient_scale, scales[fixed])
+        slopes = tuple(place for place, column in enumerate(fixed) if column != design.intercept)
+        if is_learned:
+            coefficient[list(slopes)] /= WEAK if scaled_by is not None else WEAK_ODDS
         deviation = _numbers("deviation_scale", self.deviation_scale, scales[varying])
         self._fields = {
             "n_features": inputs.shape[1],
@@ -134,6 +139,8 @@ class HierarchicalRows(HierarchicalResults):
             "deviation_prior": self.deviation_prior,
             "deviation_scale": tuple((deviation / units.factors(varying)).tolist()) or 1.0,
             "deviation_degrees": float(self.deviation_degrees),
+            "spreads": slopes if is_learned else (),
+            "learned": ("spread",) if is_learned and slopes else (),
             **self._more_fields(units),
         }
 

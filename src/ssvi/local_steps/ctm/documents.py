@@ -15,16 +15,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ssvi.batches.documents import Documents
+from ssvi.local_steps.lda.drawn import drawn_word_tables
 from ssvi.local_steps.lda.words import LdaStep, Prepared
 from ssvi.models.ctm import CTM
 from ssvi.numerics.bits import fast_exp
 from ssvi.numerics.compile import kernel
-from ssvi.numerics.random import normal
+from ssvi.numerics.random import Keys, normal
 from ssvi.numerics.vectors import dot, total
 from ssvi.tasks import Each
 from ssvi.typing import Array
 
 _NORMALS = 16
+_OF_TABLES = np.uint64(0x9E3779B97F4A7C15)  # so that tokens are drawn from other streams than log weights
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,14 @@ class CtmStep(LdaStep):
         return PreparedForCtm(
             **plain, precision=precision, pull=np.array(weights.product), constant=constant, start=start
         )
+
+    @staticmethod
+    def said_of_eta(
+        model: CTM, prepared: PreparedForCtm, start: int, stop: int, mixtures: Array, keys: Keys
+    ) -> dict[str, Array]:
+        """Return what documents with some weights of topics say of eta, if the model learns it."""
+        own: Any = model
+        return drawn_word_tables(own, prepared, prepared.documents.slice(start, stop), mixtures, keys ^ _OF_TABLES)
 
 
 @kernel

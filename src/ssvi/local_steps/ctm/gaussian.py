@@ -115,6 +115,7 @@ class GaussianStep(CtmStep):
         bound += float(shard.counts[own] @ prepared.log_scale[shard.words[own]]) + (stop - start) * prepared.constant
         said = model.said_of_weights(total, squares, float(stop - start))
         eta_hat = {"topics": statistics * prepared.weights, "weights": said[None]}
+        eta_hat |= self.said_of_eta(model, prepared, start, stop, mixtures, keys)
         return LocalResult(eta_hat, {"weights": mixtures}, None if np.isnan(bound) else bound)
 
     def local(self, model: CTM, prepared: PreparedForCtm, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:

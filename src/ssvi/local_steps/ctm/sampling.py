@@ -114,6 +114,7 @@ class SamplingStep(CtmStep):
         said = model.said_of_weights(total, squares, float(self.averaged * (stop - start)))
         share = 1.0 / self.averaged
         eta_hat = {"topics": share * statistics * prepared.weights, "weights": share * said[None]}
+        eta_hat |= self.said_of_eta(model, prepared, start, stop, mixtures, keys)
         return LocalResult(eta_hat, {"weights": mixtures})
 
     def local(self, model: CTM, prepared: PreparedForCtm, start: int, stop: int, keys: Keys) -> Mapping[str, Array]:

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ssvi.families.learned import Usual
 from ssvi.models.base import Block
 from ssvi.models.quantities import Quantities, Quantity
 from ssvi.numerics.random import Keys
@@ -56,6 +57,10 @@ class Emission(ABC):
     @abstractmethod
     def blocks(self) -> Mapping[str, Block]:
         """Return the blocks by name."""
+
+    @abstractmethod
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return the names of the numbers that the blocks' priors follow from, which a fit can learn."""
 
     @abstractmethod
     def tables(self, views: Mapping[str, Array]) -> Tables:

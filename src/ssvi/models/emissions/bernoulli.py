@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvi.families.beta import Beta
+from ssvi.families.learned import Usual
 from ssvi.models.base import Block
 from ssvi.models.emissions.base import Emission, Labels, Scores, check_counts, filled, one_hot, products, with_means
 from ssvi.models.emissions.linear import LinearTables
@@ -32,6 +33,10 @@ class BernoulliEmission(Emission):
     def blocks(self) -> Mapping[str, Block]:
         """Return the probabilities of ones."""
         return {"ones": Block(Beta(), np.array(self.prior), (self.n_components, self.n_features, 2))}
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return a and b."""
+        return {"prior": Usual(1.0)}
 
     def tables(self, views: Mapping[str, Array]) -> LinearTables:
         """Return log-odds as slopes."""

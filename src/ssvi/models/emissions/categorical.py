@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssvi.families.dirichlet import Dirichlet
+from ssvi.families.learned import Usual
 from ssvi.models.base import Block
 from ssvi.models.emissions.base import Emission, Labels, Scores, Tables, one_hot
 from ssvi.models.quantities import Quantities, Quantity
@@ -56,6 +57,10 @@ class CategoricalEmission(Emission):
     def blocks(self) -> Mapping[str, Block]:
         """Return the probabilities of symbols."""
         return {"symbols": Block(Dirichlet(), np.full((1, 1), self.prior), (self.n_components, self.n_symbols))}
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return a."""
+        return {"prior": Usual(1.0)}
 
     def tables(self, views: Mapping[str, Array]) -> SymbolTables:
         """Put the probabilities of a symbol side by side."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvi.batches.rows import DenseRows
+from ssvi.families.learned import Usual
 from ssvi.local_steps.gaussian_mixture.rows import Prepared, kinds_of, prepare_components
 from ssvi.local_steps.gaussian_mixture.students import density_of
 from ssvi.models.base import Block
-from ssvi.models.covariances import Covariance
+from ssvi.models.covariances import COVARIANCES, Covariance
 from ssvi.models.emissions.base import Emission, Labels, Scores, Tables, with_means
 from ssvi.models.gaussian_mixture import GaussianMixture, GaussianPrior
 from ssvi.models.quantities import Quantities, Quantity
@@ -55,6 +56,10 @@ class GaussianEmission(Emission):
     kind = "gaussian"
     means_have_units = True
 
+    def __post_init__(self) -> None:
+        if self.prior is None:
+            object.__setattr__(self, "prior", GaussianPrior.usual(self.covariance))
+
     @property
     def mixture(self) -> GaussianMixture:
         """The mixture whose components the states are."""
@@ -63,11 +68,16 @@ class GaussianEmission(Emission):
     @property
     def covariance(self) -> Covariance:
         """The kind of covariances."""
-        return self.mixture.covariance
+        return COVARIANCES[self.covariance_type](self.n_features, self.n_components)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the components."""
         return {"states": self.mixture.blocks()["components"]}
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return those of the components' prior."""
+        own = self.mixture.component_prior.usual_numbers(self.covariance)
+        return {f"prior.{name}": usual for name, usual in own.items()}
 
     def tables(self, views: Mapping[str, Array]) -> GaussianTables:
         """Factor the precisions of the view."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from ssvi.families.dirichlet import Dirichlet
+from ssvi.families.learned import Usual
 from ssvi.models.base import Block
 from ssvi.models.emissions.base import Emission, Labels, Scores, check_counts, filled, one_hot, products
 from ssvi.models.emissions.linear import LinearTables
@@ -38,6 +39,10 @@ class MultinomialEmission(Emission):
     def blocks(self) -> Mapping[str, Block]:
         """Return the proportions."""
         return {"shares": Block(Dirichlet(), np.full((1, 1), self.prior), (self.n_components, self.n_features))}
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return a."""
+        return {"prior": Usual(1.0)}
 
     def tables(self, views: Mapping[str, Array]) -> LinearTables:
         """Return log proportions as slopes."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from ssvi.families.gamma import Gamma
+from ssvi.families.learned import Usual
 from ssvi.models.base import Block
 from ssvi.models.emissions.base import Emission, Labels, Scores, check_counts, filled, one_hot, products, with_means
 from ssvi.models.emissions.linear import LinearTables
@@ -18,32 +19,37 @@ from ssvi.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class PoissonEmission(Emission):
-    """rate_kd ~ Gamma(a, b_d), x_td ~ Poisson(rate_kd). The block `rates` is K x D x 2.
+    """rate_kd ~ Gamma(a, a / m_d), x_td ~ Poisson(rate_kd). The block `rates` is K x D x 2.
 
     Attributes
     ----------
     shape : float
         a.
-    rates : (D,)
-        b: a / b_d is what the prior expects of column d.
+    expected : (D,)
+        m: what the prior expects of each column; by default 1.
 
     """
 
     shape: float = 1.0
-    rates: tuple[float, ...] = ()
+    expected: tuple[float, ...] = ()
 
     kind = "poisson"
     means_have_units = True
 
     @property
     def _inverse_scales(self) -> Array:
-        return np.ones(self.n_features) if not len(self.rates) else np.array(self.rates, dtype=np.float64)
+        means = np.ones(self.n_features) if not len(self.expected) else np.array(self.expected, dtype=np.float64)
+        return self.shape / means
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the rates."""
         scales = self._inverse_scales
         prior = np.stack([np.full(scales.shape, self.shape), scales], axis=-1)[None]
         return {"rates": Block(Gamma(), prior, (self.n_components, self.n_features, 2))}
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return a."""
+        return {"shape": Usual(1.0)}
 
     def tables(self, views: Mapping[str, Array]) -> LinearTables:
         """Return log rates as slopes."""

@@ -20,11 +20,12 @@ import numpy as np
 
 from ssvi.batches.groups import Groups
 from ssvi.families.gamma import Gamma
+from ssvi.families.learned import Usual
 from ssvi.families.multivariate_gaussian import MultivariateGaussian
 from ssvi.families.symmetric import unpack
 from ssvi.families.wishart import Wishart
 from ssvi.local_steps.base import Part
-from ssvi.models.base import Block, Model
+from ssvi.models.base import Block, Model, check_learned
 from ssvi.models.hierarchical.deviations import DeviationPrior
 from ssvi.typing import Array
 
@@ -63,6 +64,10 @@ class HierarchicalRegression(Model):
         A.
     deviation_degrees : float
         nu.
+    spreads, spread : tuple of int, float
+        The places of some fixed columns, and what their `coefficient_scale` is multiplied by.
+    learned : () or ("spread",)
+        What a fit learns; the value given is where it starts.
 
     """
 
@@ -74,6 +79,23 @@ class HierarchicalRegression(Model):
     deviation_prior: str = "half_t"
     deviation_scale: Numbers = 10.0
     deviation_degrees: float = 2.0
+    spreads: tuple[int, ...] = ()
+    spread: float = 1.0
+    learned: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_learned(self)
+
+    def usual_numbers(self) -> Mapping[str, Usual]:
+        """Return what coefficients that belong together are multiplied by."""
+        return {"spread": Usual(1.0)}
+
+    @property
+    def coefficient_scales(self) -> Array:
+        """The deviation of the prior of each coefficient."""
+        scales = _spread(self.coefficient_scale, self.n_fixed)
+        scales[list(self.spreads)] *= self.spread
+        return scales
 
     @property
     def fixed_columns(self) -> tuple[int, ...]:
@@ -99,7 +121,7 @@ class HierarchicalRegression(Model):
     def blocks(self) -> Mapping[str, Block]:
         """Return beta, and Q with its scales where there are groups."""
         gaussian = MultivariateGaussian(self.n_fixed)
-        precision = np.diag(_spread(self.coefficient_scale, self.n_fixed) ** -2.0)
+        precision = np.diag(self.coefficient_scales**-2.0)
         location = _spread(self.coefficient_location, self.n_fixed)
         blocks = {
             "coefficients": Block(gaussian, gaussian.natural(location, precision)[None], (1, int(gaussian.dimension)))
@@ -198,10 +220,8 @@ class HierarchicalRegression(Model):
 
     def _simulate_globals(self, rng: np.random.Generator) -> dict[str, Array]:
         """Draw the global parameters from the prior."""
-        location, scale = (
-            _spread(value, self.n_fixed) for value in (self.coefficient_location, self.coefficient_scale)
-        )
-        values = {"coefficients": rng.normal(location, scale)[None]}
+        location = _spread(self.coefficient_location, self.n_fixed)
+        values = {"coefficients": rng.normal(location, self.coefficient_scales)[None]}
         return values | (self.deviations.simulate(rng) if self.n_varying else {})
 
     @abstractmethod

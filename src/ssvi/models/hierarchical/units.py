@@ -13,8 +13,8 @@ import numpy as np
 
 from ssvi.typing import Array
 
-_WEAK = 10.0  # deviations of y for one of a column, for coefficients of real numbers
-_WEAK_ODDS = 5.0  # the same in units of eta, for probabilities
+WEAK = 10.0  # deviations of y for one of a column, for coefficients of real numbers
+WEAK_ODDS = 5.0  # the same in units of eta, for probabilities
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def usual_scales(inputs: Array, outputs: Array | None, intercept: int | None) ->
     deviations, middles = inputs.std(axis=0), np.abs(inputs.mean(axis=0))
     size = np.sqrt((inputs**2).mean(axis=0))
     widths = np.where(deviations > 1e-9 * size, deviations, np.where(size > 0.0, size, 1.0))
-    weak = _WEAK_ODDS if outputs is None else _WEAK
+    weak = WEAK_ODDS if outputs is None else WEAK
     spread = 1.0 if outputs is None else Units.of(inputs, outputs).output
     level = 1.0 if outputs is None else max(spread, float(np.sqrt((outputs**2).mean())))
     scales = weak * spread / widths
