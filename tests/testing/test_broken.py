@@ -11,6 +11,7 @@ import pytest
 from tests.pages import code_blocks
 
 from ssvi.families.gamma import Gamma
+from ssvi.families.learned import Usual
 from ssvi.local_steps import LocalResult
 from ssvi.models import Block
 from ssvi.testing import check_estimator, check_local_step, check_model
@@ -220,7 +221,22 @@ class StartsOutside(ExcessZeros):
         return {name: lam - 5.0 for name, lam in super().init(rng).items()}
 
 
+class LearnsWhatDoesNotMatter(ExcessZeros):
+    def usual_numbers(self):
+        return {"n_features": Usual()}
+
+    def blocks(self):
+        return {name: replace(block, shape=(3, 2)) for name, block in super().blocks().items()}
+
+
+class LearnsWhatIsNotThere(ExcessZeros):
+    def usual_numbers(self):
+        return {"prior.shape": Usual()}
+
+
 MODELS = [
+    (LearnsWhatDoesNotMatter, "usual_numbers\\(\\) has 'n_features', and no block's prior follows from it"),
+    (LearnsWhatIsNotThere, "usual_numbers\\(\\) has 'prior.shape', which is no attribute of the model"),
     (WithPullback, r"PullbackOffByAFactor\(\): pullback is not \(d t\(R\(u; lambda\)\) / d lambda\)\^T x"),
     (WithFisher, r"SolvesTheWrongMatrix\(\): fisher_solve"),
     (WithProjection, r"LeavesTheDomain\(\): project leaves rows .* outside the domain"),

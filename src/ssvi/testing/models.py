@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ssvi.models.base import Model
+from ssvi.models.learning import numbers_of
 from ssvi.numerics.random import derive_key
 from ssvi.testing.families import check_family
 from ssvi.testing.require import require, require_mean
@@ -159,6 +160,18 @@ def _check_hyperparameters(model: Model, seed: int) -> None:
     require(same, f"{case}: at(hyperparameters()) has other blocks or priors than the model itself")
 
 
+def _check_usual_numbers(model: Model, seed: int) -> None:
+    """Want the prior of a block to follow from each number that a fit can learn from lambda."""
+    case, blocks = _Case(model, seed), model.blocks()
+    for name in model.usual_numbers():
+        try:
+            changed = model.at({name: 0.01 + 1.01 * numbers_of(model, (name,))[name]}).blocks()
+        except (AttributeError, TypeError):
+            raise AssertionError(f"{case}: usual_numbers() has {name!r}, which is no attribute of the model") from None
+        moved = any(not np.array_equal(changed[other].prior, block.prior) for other, block in blocks.items())
+        require(moved, f"{case}: usual_numbers() has {name!r}, and no block's prior follows from it")
+
+
 CHECKS: tuple[Callable[[Model, int], None], ...] = (
     _check_blocks,
     _check_families,
@@ -167,4 +180,5 @@ CHECKS: tuple[Callable[[Model, int], None], ...] = (
     _check_data,
     _check_simulation,
     _check_hyperparameters,
+    _check_usual_numbers,
 )

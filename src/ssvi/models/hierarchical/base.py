@@ -88,7 +88,7 @@ class HierarchicalRegression(Model):
 
     def usual_numbers(self) -> Mapping[str, Usual]:
         """Return what coefficients that belong together are multiplied by."""
-        return {"spread": Usual(1.0)}
+        return {"spread": Usual(1.0)} if self.spreads else {}
 
     @property
     def coefficient_scales(self) -> Array:
