@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,13 @@ def main() -> None:
     print(f"{'data':<36}{'learned':<42}{'usual':>10}{'learned':>10}{'better':>8}")
     for name, load in {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}.items():
         rows = load().data
-        _line(f"{name}, mixture of Gaussians", _GAUSSIAN, lambda more, rows=rows: _mixture(rows, more))
+        _line(f"{name}, mixture of Gaussians", _GAUSSIAN, partial(_mixture, rows))
     for name, kind, load in (
         ("breast cancer, logistic", HierarchicalLogisticRegression, load_breast_cancer),
         ("diabetes, linear", HierarchicalLinearRegression, load_diabetes),
     ):
         table = load()
-        _line(name, {"coefficient_scale": "auto"}, lambda more, k=kind, t=table: _regression(k, t.data, t.target, more))
+        _line(name, {"coefficient_scale": "auto"}, partial(_regression, kind, table.data, table.target))
     _line("20 sequences, 10 states, counts", _CHAIN, _sequences)
 
 
