@@ -57,9 +57,23 @@ def test_fit_is_a_loop_of_partial_fit_over_the_same_batches(global_step, local_s
     assert whole.n_iter_ == loop.n_iter_ == 2
 
 
-@pytest.mark.parametrize(("n", "steps"), [(100, 1), (400, 4), (6_000, 15), (30_000, 15), (100_000, 25)])
-def test_minibatches_grow_with_the_data(n, steps):
-    few = sparse.csr_array(np.tile([[2, 0, 1], [0, 3, 1]], (n // 2, 1)))
+@pytest.mark.parametrize(
+    ("n", "words", "steps"),
+    [
+        (100, 3, 1),
+        (1_000, 3, 3),
+        (6_000, 3, 15),
+        (30_000, 3, 15),
+        (100_000, 3, 25),
+        (20, 90, 1),
+        (90, 90, 4),
+        (900, 90, 15),
+    ],
+)
+def test_minibatches_grow_with_the_data_and_have_words_enough(n, words, steps):
+    """A fifteenth of the documents; at least 24, and a thousand words, which are 334 documents of three."""
+    own = words // 3 * np.array([[2, 0, 1], [0, 2, 1]])
+    few = sparse.csr_array(np.tile(own, (n // 2, 1)))
     assert _lda(batch_size=None, n_components=2, max_iter=1).fit(few).n_batch_iter_ == steps
 
 

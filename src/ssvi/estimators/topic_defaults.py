@@ -25,7 +25,8 @@ _LARGE_ETA = 0.15  # from which the prior outweighs the words that the first min
 _LARGEST_EXCESS = 1e6  # of an eta beside which no draw says anything
 _REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end, so that no copies are left
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
-_SMALL_MINIBATCH, _FEWEST_MINIBATCHES = 200, 10  # with fewer documents, most of a step goes into moving topics
+# Topics that are moved by fewer words go by chance, and with fewer documents most of a step goes into moving topics.
+_SMALLEST_MINIBATCH, _WORDS_OF_MINIBATCH = 24, 1_000.0
 _BOLD = PowerSchedule(0.25, 1.0)
 
 
@@ -33,11 +34,13 @@ _BOLD = PowerSchedule(0.25, 1.0)
 class TopicDefaults(TopicParameters):
     """What parameters of topics mean that are not set, or are a name."""
 
+    _mean_length: float = 100.0  # of the documents of a fit under way, in words
+
     def _batch_size_for(self, n: int) -> int:
-        size = super()._batch_size_for(n)
         if self.batch_size or self._is_batch(n):
-            return size
-        return max(size, min(_SMALL_MINIBATCH, -(-n // _FEWEST_MINIBATCHES)))
+            return super()._batch_size_for(n)
+        with_words = math.ceil(_WORDS_OF_MINIBATCH / max(self._mean_length, 1.0))
+        return min(max(n // self._batches_of_data, _SMALLEST_MINIBATCH, with_words), self._largest_batch, max(n, 1))
 
     def _is_eta_learned(self) -> bool:
         return is_auto(self.topic_word_prior)

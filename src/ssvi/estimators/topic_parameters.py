@@ -82,8 +82,8 @@ class TopicParameters(WordsEstimator):
         StochasticEstimator,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a fifteenth of the data; of fewer than 3,000 documents a tenth,
-        but no more than 200; always at least 128 and at most 4,000; in `partial_fit` 1,000.""",
+        words="""Documents in a minibatch. By default a fifteenth of the data; at least 24, and as many as have about
+        1,000 words, and at most 4,000. In `partial_fit` 1,000.""",
     )
     merge_copies: bool = parameter(
         default=True,

@@ -240,7 +240,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Componen
         allow_empty = method == "transform" or (method == "partial_fit" and not reset)
         where = f"{type(self).__name__}.{method}"
         if isinstance(X, Source):
-            return self._checked_source(X, where, reset=reset, allow_empty=allow_empty, vocabulary=vocabulary)
+            source = self._checked_source(X, where, reset=reset, allow_empty=allow_empty, vocabulary=vocabulary)
+            self._note_length(source, reset=reset)
+            return source
         try:
             X = self._checked(X, reset=reset, learn=method == "partial_fit", vocabulary=vocabulary)
         except ValueError as error:
@@ -252,7 +254,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Componen
             ) from None
         documents = Documents.from_matrix(X)
         check_counts(documents, where, allow_empty=allow_empty)
+        self._note_length(documents, reset=reset)
         return documents
+
+    def _note_length(self, data: Documents | Source, *, reset: bool) -> None:
+        if reset:
+            self._mean_length = data.mean_length()
 
     def _posterior_data(self, X: Any) -> Any:
         return self._documents(X, "score", reset=False)

@@ -13,8 +13,13 @@ from ssvi.batches.documents import Documents
 from ssvi.families.base import ExponentialFamily
 from ssvi.typing import Array
 
-NEIGHBOURS = 10
-"""The documents that a new topic is made of."""
+_NEIGHBOURS = 2, 10  # documents that a new topic is made of, at the least and at the most
+_WORDS = 1_000.0  # in so many documents that they have so many words
+
+
+def neighbours_of(documents: Documents) -> int:
+    """Return how many documents a new topic is made of: few if they are long."""
+    return int(np.clip(np.ceil(_WORDS / max(documents.mean_length(), 1.0)), *_NEIGHBOURS))
 
 
 @dataclass(frozen=True)
@@ -93,11 +98,15 @@ def surprising_words(documents: Documents, weights: Array, topics: Array, count:
     far = np.bincount(rows, counts.data * np.log(counts.data / (lengths[rows] * expected)), len(documents))
     norms = np.sqrt(np.bincount(rows, excess**2, len(documents))).clip(1e-12)
     units = sparse.csr_array((excess / norms[rows], (rows, columns)), shape=counts.shape)
-    result, free = np.empty((count, topics.shape[1])), np.ones(len(documents), dtype=bool)
+    result, free, neighbours = (
+        np.empty((count, topics.shape[1])),
+        np.ones(len(documents), bool),
+        neighbours_of(documents),
+    )
     for new in range(count):
         first = int(np.argmax(np.where(free, far, -np.inf)))
         likeness = np.where(free, units @ units[[first]].toarray()[0], -1.0)
-        chosen = np.argsort(-likeness, kind="stable")[:NEIGHBOURS]
+        chosen = np.argsort(-likeness, kind="stable")[:neighbours]
         words = np.bincount(columns, np.where(np.isin(rows, chosen), excess, 0.0), topics.shape[1])
         result[new] = words / max(words.sum(), 1e-300)
         free[chosen] = False
