@@ -78,3 +78,12 @@ def test_an_overview_that_somebody_changed_is_refused(tmp_path, change):
     container.write(path, text, arrays)
     with pytest.raises(ValueError, match="its overview is not one of a model"):
         Look.at(path)
+
+
+def test_what_a_fit_has_learned_of_its_priors_is_told():
+    hmm = ssvi.HiddenMarkovModel(2, covariance_type="diag", transmat_prior="auto", covariance_prior="auto", max_iter=3)
+    learned = facts_of(hmm.fit(COUNTS[:, :3].astype(float)))["learned"]
+    assert learned == {"transmat_prior": hmm.transmat_prior_, "covariance_prior": hmm.covariance_prior_.tolist()}
+    beta = ssvi.BernoulliMixture(3, mean_prior="auto", max_iter=2).fit(COUNTS > 0)
+    assert facts_of(beta)["learned"] == {"mean_prior": list(beta.mean_prior_)}
+    assert facts_of(ssvi.GaussianMixture(2, max_iter=2).fit(COUNTS[:, :2].astype(float)))["learned"] is None

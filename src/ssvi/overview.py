@@ -174,7 +174,17 @@ def facts_of(estimator: Any) -> dict[str, Any]:
         "reading": getattr(estimator, "reading_options_", None),
         "parameters": {name: plain(value) for name, value in parameters.items()},
         "changed_parameters": _changed(estimator, parameters),
+        "learned": _learned(estimator, parameters),
     }
+
+
+def _learned(estimator: Any, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what a fit has made of parameters that only said how to learn them."""
+    named = {
+        name: getattr(estimator, f"{name}_", value) for name, value in parameters.items() if isinstance(value, str)
+    }
+    learned = {name: value for name, value in named.items() if isinstance(value, float | np.ndarray | tuple)}
+    return {name: plain(np.asarray(value)) for name, value in learned.items()} or None
 
 
 def _changed(estimator: Any, parameters: Mapping[str, Any]) -> list[str]:

@@ -29,8 +29,11 @@ def check_numbers(name: str, value: Any) -> None:
 
 def check_numbers_or_auto(name: str, value: Any) -> None:
     """Raise one clear sentence unless this is None, a number, numbers in rows, or "auto"."""
-    if not is_auto(value):
-        check_numbers(name, value)
+    if is_auto(value):
+        return
+    if isinstance(value, str):
+        raise ValueError(f'{name} must be numbers, None, or "auto" to learn it, not {value!r}.')
+    check_numbers(name, value)
 
 
 def given(estimator: Any) -> dict[str, Any]:
