@@ -229,3 +229,13 @@ class TestBadData:
             model.partial_fit(X, Y)
         with pytest.raises(ValueError, match="this model was fitted without any"):
             HierarchicalLinearRegression(max_iter=2).fit(X, Y).partial_fit(X, Y, GROUPS)
+
+
+def test_more_coefficients_than_rows_can_be_fitted():
+    """The mode of their posterior has no noise at all: a fit does not begin there."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(24, 30))
+    y = rows @ (0.3 * rng.normal(size=30)) + 0.5 * rng.normal(size=24)
+    model = HierarchicalLinearRegression(max_iter=30, random_state=0).fit(rows, y)
+    assert np.isfinite(model.coefficients_).all()
+    assert np.corrcoef(model.predict(rows), y)[0, 1] > 0.9

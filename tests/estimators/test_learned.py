@@ -199,3 +199,28 @@ def test_priors_of_states_are_recovered_where_states_are_told_apart():
     np.testing.assert_allclose(model.transmat_prior_, 0.4, rtol=0.25)
     np.testing.assert_allclose(model.stickiness_, 10.0, rtol=0.6)
     np.testing.assert_allclose(model.emission_prior_, 0.4, rtol=0.2)
+
+
+def test_what_an_earlier_fit_learned_is_nothing_to_a_later_one_of_another_kind_or_width():
+    hmm = HiddenMarkovModel(2, covariance_prior="auto", max_iter=2, random_state=0).fit(REAL)
+    hmm.set_params(emission="poisson", covariance_prior=None, emission_prior="auto").fit(COUNTS)
+    hmm.set_params(emission="multinomial").fit(COUNTS)
+    assert hmm.emission_prior_ > 0
+    mixture = GaussianMixture(2, degrees_of_freedom_prior="auto", max_iter=2, random_state=0).fit(REAL)
+    wide = mixture.fit(RNG.normal(size=(40, 9))).degrees_of_freedom_prior_
+    fresh = GaussianMixture(2, degrees_of_freedom_prior="auto", max_iter=2, random_state=0)
+    assert wide > 8
+    assert fresh.fit(REAL).degrees_of_freedom_prior_ == mixture.fit(REAL).degrees_of_freedom_prior_
+
+
+def test_the_spread_of_more_coefficients_than_rows_is_that_of_mean_field():
+    """What rows say of so many coefficients is no Gaussian by itself after SSVI's steps; both fits know 30 numbers."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(24, 30))
+    y = rows @ (0.3 * rng.normal(size=30)) + 0.5 * rng.normal(size=24)
+    found = [
+        HierarchicalLinearRegression(coefficient_scale="auto", global_step=step, random_state=0).fit(rows, y)
+        for step in ("ssvi", "mean_field")
+    ]
+    spreads = [model._model().spread for model in found]
+    assert abs(np.log(spreads[0] / spreads[1])) < 0.3

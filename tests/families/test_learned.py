@@ -7,6 +7,7 @@ from scipy import optimize, special, stats
 from ssvi.families.beta import Beta
 from ssvi.families.dirichlet import Dirichlet
 from ssvi.families.gamma import Gamma
+from ssvi.families.gaussian import Gaussian
 from ssvi.families.learned import LONGEST_STEP, Rows, Usual, fit_prior
 
 RNG = np.random.default_rng(0)
@@ -133,3 +134,30 @@ def test_a_dirichlets_slope_is_a_difference_of_digammas():
     tables = (special.digamma(WORDS + found) - special.digamma(found)).sum()
     lengths = 12 * (special.digamma(WORDS.sum(axis=1) + 12 * found) - special.digamma(12 * found)).sum()
     np.testing.assert_allclose(tables / lengths, 1.0, rtol=1e-4)
+
+
+def _deviation(rows):
+    """Return the deviation v of beta ~ N(0, v^2) after one fit to rows of lambda, from v = 1."""
+    own = Rows(Gaussian(), np.array(rows), lambda v: np.array([0.0, v[0] ** -2.0]))
+    return fit_prior([own], np.ones(1), [Usual()])[0]
+
+
+def test_what_no_data_can_have_said_is_taken_for_what_is_expected():
+    """A precision below the prior's, which steps with a correction may leave: v^2 is E[beta^2] then, as EM has it."""
+    np.testing.assert_allclose(_deviation([[0.0, 0.9]]), 0.9**-0.5, rtol=1e-4)
+    np.testing.assert_allclose(_deviation([[0.45, 0.5]]), (0.9**2 + 1.0 / 0.5) ** 0.5, rtol=1e-4)
+
+
+def test_rows_of_both_kinds_have_a_say():
+    """One that saw 3 of a precision of 24 besides the prior's, and one below it: maximised by hand over a grid."""
+    v = np.exp(np.linspace(-2.0, 2.0, 400_001))
+    seen = -0.5 * np.log(1.0 + 24.0 * v**2) + 0.5 * 3.0**2 * v**2 / (1.0 + 24.0 * v**2)
+    expected = -np.log(v) - 0.5 / (0.9 * v**2)
+    np.testing.assert_allclose(_deviation([[3.0, 25.0], [0.0, 0.9]]), v[np.argmax(seen + expected)], rtol=1e-4)
+
+
+def test_a_share_of_the_way_is_one_of_logarithms():
+    rows = Rows(Dirichlet(), 2.0 + WORDS, lambda v: v[0] * np.ones((1, 12)))
+    whole = fit_prior([rows], np.array([2.0]), [Usual()])
+    part = fit_prior([rows], np.array([2.0]), [Usual()], 0.25)
+    np.testing.assert_allclose(np.log(part / 2.0), 0.25 * np.log(whole / 2.0), rtol=1e-12)

@@ -1,6 +1,6 @@
 """Hyperparameters of mixtures and of the factorisation, learned in fits."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -124,6 +124,38 @@ def test_a_stream_has_longer_and_longer_sweeps():
     assert max(np.diff(ends)) > 20
 
 
+@dataclass(frozen=True)
+class Remembers(BernoulliMixture):
+    """Learns nothing, and writes down how much of lambda each sweep has made anew."""
+
+    renewed: tuple[list[float], ...] = ([],)
+
+    def learn_priors(self, lam, renewed):
+        self.renewed[0].append(renewed)
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("population", "sizes", "wanted"),
+    [
+        (60, [60, 60], [0.1, 0.1]),
+        (60, [20] * 6, [1.0 - 0.9**3] * 2),
+        (65, [20, 20, 20, 5], [1.0 - 0.9**4]),  # the last one is small
+        (None, [10] * 12, [1.0 - 0.9 ** (number / 6.0) for number in (2, 3, 4, 5, 6, 7, 8, 9, 11)]),
+    ],
+)
+def test_a_sweep_has_made_so_much_of_lambda_anew(population, sizes, wanted):
+    model = Remembers.example()
+    model = replace(model, renewed=([],))
+    _, data = model.simulate(np.random.default_rng(0), max(sum(sizes), 60))
+    problem = engine.Problem(model, Exact(), MeanField(), ConstantSchedule(0.1), population=population)
+    state, begin = engine.init(model, 0, data), 0
+    for size in sizes:
+        state, _ = engine.step(problem, state, data.slice(begin, begin + size))
+        begin = begin + size if begin + size < len(data) else 0
+    np.testing.assert_allclose(model.renewed[0], wanted)
+
+
 def test_sweeps_end_with_the_last_row_of_the_data():
     ends = [seen for seen in range(0, 100, 20) if engine.ends_sweep(1, seen, Clock(seen + 20, 50))]
     assert ends == [40, 80]
@@ -177,7 +209,7 @@ def test_the_activations_shape_is_recovered(step):
 
 
 def test_a_number_that_is_learned_must_start_where_it_may_be():
-    with pytest.raises(ValueError, match="stickiness of hmm is to be learned, and must start above 0"):
+    with pytest.raises(ValueError, match="stickiness of hmm is to be learned, and must start at a number above 0"):
         replace(HMM.example(), stickiness=0.0, learned=("stickiness",))
     with pytest.raises(ValueError, match="learn the base too"):
         replace(HMM.example(), learned=("growth",))
@@ -186,6 +218,12 @@ def test_a_number_that_is_learned_must_start_where_it_may_be():
 def test_a_model_says_what_it_cannot_learn():
     with pytest.raises(ValueError, match="bernoulli_mixture cannot learn 'alpha', only 'concentration', 'prior'"):
         replace(BernoulliMixture.example(), learned=("alpha",))
+    with pytest.raises(ValueError, match="hierarchical_linear cannot learn 'spread', nor anything else"):
+        replace(HierarchicalLinear.example(), learned=("spread",))
+    with pytest.raises(ValueError, match=r"spreads must be places of the 3 fixed columns, not \(7,\)"):
+        replace(HierarchicalLinear.example(), spreads=(7,))
+    with pytest.raises(ValueError, match="eta can be learned as one number only"):
+        replace(CTM.example(), eta=np.full(20, 0.1), learned=("eta",))
 
 
 def test_a_state_with_something_else_learned_is_refused():

@@ -221,7 +221,15 @@ class StartsOutside(ExcessZeros):
         return {name: lam - 5.0 for name, lam in super().init(rng).items()}
 
 
+class HasNoFieldForLearning(ExcessZeros):
+    def usual_numbers(self):
+        return {"n_features": Usual()}
+
+
+@dataclass(frozen=True)
 class LearnsWhatDoesNotMatter(ExcessZeros):
+    learned: tuple[str, ...] = ()
+
     def usual_numbers(self):
         return {"n_features": Usual()}
 
@@ -229,12 +237,16 @@ class LearnsWhatDoesNotMatter(ExcessZeros):
         return {name: replace(block, shape=(3, 2)) for name, block in super().blocks().items()}
 
 
+@dataclass(frozen=True)
 class LearnsWhatIsNotThere(ExcessZeros):
+    learned: tuple[str, ...] = ()
+
     def usual_numbers(self):
         return {"prior.shape": Usual()}
 
 
 MODELS = [
+    (HasNoFieldForLearning, "HasNoFieldForLearning needs a field `learned`, of names: it has usual_numbers"),
     (LearnsWhatDoesNotMatter, "usual_numbers\\(\\) has 'n_features', and no block's prior follows from it"),
     (LearnsWhatIsNotThere, "usual_numbers\\(\\) has 'prior.shape', which is no attribute of the model"),
     (WithPullback, r"PullbackOffByAFactor\(\): pullback is not \(d t\(R\(u; lambda\)\) / d lambda\)\^T x"),

@@ -135,7 +135,7 @@ class Fit:
         learned = dict(self._model.learn(views, replace(result, scale=scale), step_size, _known_sweeps(clock)))
         at_end = ends_sweep(number, self._seen, clock)
         if at_end:
-            renewed = 1.0 - (1.0 - step_size) ** _steps_of_sweep(problem, number, len(batch))
+            renewed = 1.0 - (1.0 - step_size) ** _steps_of_sweep(clock, number)
             learned |= self._model.learn_priors(lambda name: self._stores[name].lam(), renewed)
         self._take(learned)
         merged = self._rearrange(batch, number) if at_end and _rearranges(problem, clock.sweeps) else 0
@@ -240,11 +240,11 @@ def ends_sweep(number: int, seen_before: int, clock: Clock) -> bool:
     return clock.documents_seen // clock.population > seen_before // clock.population
 
 
-def _steps_of_sweep(problem: Problem, number: int, size: int) -> float:
+def _steps_of_sweep(clock: Clock, number: int) -> float:
     """Return how many steps a sweep has, about; of a stream of unknown length, the one that a step ends."""
-    if problem.population is None:
+    if clock.population is None:
         return number * (1.0 - 1.0 / _LONGER)
-    return max(1.0, problem.population / size)
+    return max(1.0, number * clock.population / clock.documents_seen)
 
 
 def _known_sweeps(clock: Clock) -> float:

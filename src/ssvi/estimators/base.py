@@ -185,6 +185,7 @@ class StochasticEstimator(CallbackSupportMixin, UncertaintyMixin, LoopParameters
 
     def _run(self, data: Any, given: Given) -> None:
         """Fit from the start, `max_iter` passes over the data."""
+        self.__dict__.pop("_state", None)  # what an earlier fit has learned is nothing to this one
         self._fix_model(data)
         self._forget()
         self.random_state_ = given.seed

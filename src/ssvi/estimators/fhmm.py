@@ -44,6 +44,10 @@ class FactorialHMM(StateSpaceEstimator):
         What each state of each chain adds to what is seen, at the mode of q. Gaussian: all are sums with `offset_`.
     offset_ : (D,)
         What is seen where all levels are 0.
+    startprob_prior_, transmat_prior_, stickiness_ : float
+        Priors of the chains, as they were given or learned.
+    level_strength_prior_, noise_variance_prior_, rate_shape_prior_ : float
+        Priors of what is seen, as they were given or learned.
     noise_covariance_ : (D, D), or (D,) for diagonal noise
         R, for Gaussian emissions.
     bound_ : float

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ssvi.batches import Sequences, Subchains
-from ssvi.checks import is_auto, not_negative_or_auto, positive_or_auto, require, require_count, require_one_of
+from ssvi.checks import not_negative_or_auto, positive_or_auto, require, require_count, require_one_of
 from ssvi.estimators import gaussian_priors
 from ssvi.estimators.choices import make_local_step, make_seed
 from ssvi.estimators.components import ComponentsMixin
@@ -106,8 +106,8 @@ class HiddenMarkovModel(GaussianPriorMixin, ComponentsMixin, SequenceEstimator):
     startprob_prior: float | str = parameter(
         default=1.0,
         kind='float or "auto"',
-        words="""The Dirichlet prior of each first state. "auto" learns it in the fit, as it does every other prior here
-        (docs/hyperparameters.md).""",
+        words="""The Dirichlet prior of each first state. "auto" learns it in the fit, as it does every prior here but
+        `mean_prior` (docs/hyperparameters.md).""",
         check=positive_or_auto,
     )
     transmat_prior: float | str = parameter(
@@ -409,10 +409,8 @@ class HiddenMarkovModel(GaussianPriorMixin, ComponentsMixin, SequenceEstimator):
         fixed, learned = started(self._fixed, self._learnable)
         size, process = fixed["n_components"], fixed["transmat_prior_type"] == _PROCESS
         base = tuple([1.0 / size] * size) if process else None
-        if process:
-            learned = ("base", *learned)
-        elif is_auto(self._fixed["weight_concentration_prior"]):  # which only a process has
-            learned = tuple(name for name in learned if name != "growth")
+        # Only a process has weights that are learned, and that grow.
+        learned = ("base", *learned) if process else tuple(name for name in learned if name != "growth")
         model = HMM(
             size, self._emission(), fixed["startprob_prior"], fixed["transmat_prior"], fixed["stickiness"], base,
             fixed["weight_concentration_prior"], (*learned, *learned_of_emission(fixed)),

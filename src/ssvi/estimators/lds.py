@@ -73,6 +73,8 @@ class LinearDynamicalSystem(StateSpaceEstimator):
         D.
     noise_covariance_ : (D, D), or (D,) for diagonal noise
         R.
+    transition_strength_prior_, loading_strength_prior_, noise_variance_prior_ : float
+        Priors, as they were given or learned.
     bound_ : float
         An estimate of the evidence lower bound per time point; NaN if the last local step optimised none.
 

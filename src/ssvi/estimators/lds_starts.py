@@ -40,7 +40,7 @@ def settled_dynamics(
     """Return lambda after passes of coordinate ascent from a start, so many at most, the fewer the longer they take."""
     some = some_of(data, seed, _MOST_POINTS)
     passes = int(np.clip(_POINTS_IN_ALL / max(int(some.costs().sum()), 1), 1, min(most, MOST_PASSES)))
-    problem = whole_steps(model, Exact(), MeanField(), len(data), backend)
+    problem = whole_steps(model.settled(), Exact(), MeanField(), len(data), backend)
     target, bound = _ascended(problem, lam, some)
     reach, done = 1.0, 1
     while done < passes:

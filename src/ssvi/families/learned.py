@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from ssvi.families.base import ExponentialFamily
+from ssvi.families.base import ExponentialFamily, as_rows
 from ssvi.typing import Array
 
 LONGEST_STEP = 2.0
 """How far a logarithm may move at once: what a fit has seen early is not to be trusted too much."""
 WEAK = 3.0
 """The deviation of the logarithm of a hyperparameter from its usual value, before anything is seen: a factor of 20."""
+_FARTHEST = np.log(1e8)  # from what is usual, or from 1: beyond that, a number stands for 0 or infinity
 _DIFFERENCE = 1e-4  # of logarithms, by which eta's slopes are found; their relative error is a sixth of its square
 
 
@@ -64,22 +65,35 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _Likelihood:
-    """The log probability of what rows have seen, as a function of the logarithms of hyperparameters."""
+    """The log probability of what rows have seen, as a function of the logarithms of hyperparameters.
+
+    Where what a row has seen is not what data can say (steps are noisy, and SSVI corrects), `expected`, its E_q[t],
+    stands in: E_q[log p(beta | eta)] has the same slope at the present eta, and so the same end, but takes longer.
+    """
 
     family: ExponentialFamily
-    seen: Array
     eta: Callable[[Array], Array]
+    seen: Array
+    expected: Array
+    is_seen: npt.NDArray[np.bool_]
 
-    def value(self, logs: Array) -> float:
-        eta = self.eta(logs)
-        return float((self.family.log_normalizer(eta + self.seen) - self.family.log_normalizer(eta)).sum())
-
-    def slope(self, logs: Array) -> Array:
-        eta = self.eta(logs)
-        own = self.family.mean_stats(eta + self.seen) - self.family.mean_stats(eta)
+    def at(self, logs: Array) -> tuple[float, Array]:
+        """Return the log probability and its slope."""
+        eta = self.eta(logs)  # a row for each, or one for all
+        shape = len(self.is_seen), eta.shape[1]
+        own, slopes = np.broadcast_to(eta, shape), np.array(np.broadcast_to(-self.family.mean_stats(eta), shape))
+        value = -float(self.family.log_normalizer(eta).sum()) * len(own) / len(eta)
+        if len(self.seen):
+            posterior = own[self.is_seen] + self.seen
+            value += float(self.family.log_normalizer(posterior).sum())
+            slopes[self.is_seen] += self.family.mean_stats(posterior)
+        if len(self.expected):
+            value += float((own[~self.is_seen] * self.expected).sum())
+            slopes[~self.is_seen] += self.expected
         steps = _DIFFERENCE * np.eye(len(logs))
         ways = [(self.eta(logs + step) - self.eta(logs - step)) / (2.0 * _DIFFERENCE) for step in steps]
-        return np.array([(own * way).sum() for way in ways])
+        summed = slopes.sum(axis=0, keepdims=True) if len(eta) == 1 else slopes
+        return value, np.array([(summed * way).sum() for way in ways])
 
 
 def fit_prior(parts: Sequence[Rows], values: Array, usual: Sequence[Usual], share: float = 1.0) -> Array:
@@ -106,35 +120,46 @@ def fit_prior(parts: Sequence[Rows], values: Array, usual: Sequence[Usual], shar
     likelihoods = [_likelihood(part, start, least) for part in parts]
 
     def loss(logs: Array) -> tuple[float, Array]:
-        away = logs - centre
-        value = 0.5 * float((weight * away**2).sum()) - sum(own.value(logs) for own in likelihoods)
-        return value, weight * away - sum((own.slope(logs) for own in likelihoods), np.zeros(len(logs)))
+        away, found = logs - centre, [own.at(logs) for own in likelihoods]
+        value = 0.5 * float((weight * away**2).sum()) - sum(own for own, _ in found)
+        return value, weight * away - sum((own for _, own in found), np.zeros(len(logs)))
 
-    bounds = [(log - LONGEST_STEP, log + LONGEST_STEP) for log in start]
-    scale = 1.0 + np.abs(loss(start)[1]).max()  # the search is not to mind how much data there is
+    middle = np.where(np.isnan(known), 0.0, centre)
+    lowest, highest = (
+        np.maximum(start - LONGEST_STEP, middle - _FARTHEST),
+        np.minimum(start + LONGEST_STEP, middle + _FARTHEST),
+    )
+    bounds = list(zip(np.minimum(lowest, start), np.maximum(highest, start), strict=True))
+    value, slope = loss(start)
+    if not (np.isfinite(value) and np.isfinite(slope).all()):
+        return np.asarray(values, dtype=float)  # of lambda at the edge of what numbers can say
+    scale = 1.0 + np.abs(slope).max()  # the search is not to mind how much data there is
 
     def scaled(logs: Array) -> tuple[float, Array]:
         value, slope = loss(logs)
         return value / scale, slope / scale
 
     found = optimize.minimize(scaled, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-12})
-    result: Array = least + np.exp(start + share * (found.x - start))
+    moved = found.x if np.isfinite(found.x).all() else start
+    result: Array = least + np.exp(start + share * (moved - start))
     return result
 
 
 def _likelihood(part: Rows, start: Array, least: Array) -> _Likelihood:
-    """Return the likelihood of rows, those left out that a smaller prior would take out of their family's domain.
+    """Return the likelihood of rows; what one has seen counts if all priors that are tried keep it in the domain.
 
-    Steps are noisy, and lambda less its prior need not be what data can say.
+    Domains are convex: it is enough to look at the ends.
     """
+    family, lam = part.family, as_rows(part.lam)
 
     def eta(logs: Array) -> Array:
-        return np.broadcast_to(part.eta(least + np.exp(logs)), part.lam.shape)
+        found = np.asarray(part.eta(least + np.exp(logs)), dtype=float)
+        is_common = found.size == found.shape[-1]
+        return np.array(np.broadcast_to(found, lam[:1].shape if is_common else part.lam.shape)).reshape(
+            -1, lam.shape[1]
+        )
 
-    seen = part.family.seen(part.lam, eta(start))
-    inside: npt.NDArray[np.bool_] = part.family.in_domain(eta(start - LONGEST_STEP) + seen)
-
-    def eta_inside(logs: Array) -> Any:
-        return eta(logs)[inside]
-
-    return _Likelihood(part.family, seen[inside], eta_inside)
+    seen = family.seen(lam, np.broadcast_to(eta(start), lam.shape))
+    ends = [family.in_domain(eta(start + step) + seen) for step in (-LONGEST_STEP, LONGEST_STEP)]
+    is_seen = ends[0] & ends[1]
+    return _Likelihood(family, eta, seen[is_seen], family.mean_stats(lam[~is_seen]), is_seen)

@@ -112,6 +112,15 @@ class MultivariateGaussian(ExponentialFamily):
         result: Array = 0.5 * (factors.whitened**2).sum(axis=-1) - log_diagonal
         return result.reshape(lam.shape[:-1])
 
+    def seen(self, lam: Array, prior: Array) -> Array:
+        """Return lambda less its prior, and nothing in directions in which that is no precision."""
+        rows = as_rows(lam - prior)
+        sizes, axes = np.linalg.eigh(unpack(rows[:, self.size :], self.size))
+        sizes = np.where(sizes > 0.0, sizes, 0.0)
+        along = _times(np.swapaxes(axes, -1, -2), rows[:, : self.size]) * (sizes > 0.0)
+        precision = (axes * sizes[:, None, :]) @ np.swapaxes(axes, -1, -2)
+        return np.concatenate([_times(axes, along), pack(precision)], axis=-1).reshape(lam.shape)
+
     def mean_stats(self, lam: Array) -> Array:
         """Return (m, -(m m^T + Lambda^-1) / 2)."""
         factors = self._factors(as_rows(lam))

@@ -49,10 +49,11 @@ def check_learned(model: Model) -> None:
     known = list(dict.fromkeys([*model.learnable, *usual]))
     for name in model.learned:
         if name not in known:
-            raise ValueError(f"{model.name} cannot learn {name!r}, only {', '.join(map(repr, known))}.")
-        least = usual[name].least if name in usual else -np.inf
-        if not (numbers_of(model, (name,))[name] > least).all():
-            raise ValueError(f"{name} of {model.name} is to be learned, and must start above {least:g}.")
+            of = f"only {', '.join(map(repr, known))}" if known else "nor anything else"
+            raise ValueError(f"{model.name} cannot learn {name!r}, {of}.")
+        least, values = usual.get(name, Usual()).least, numbers_of(model, (name,))[name]
+        if not ((values > least) & (values < np.inf)).all():
+            raise ValueError(f"{name} of {model.name} is to be learned, and must start at a number above {least:g}.")
 
 
 class Model(ABC):

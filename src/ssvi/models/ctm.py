@@ -63,6 +63,7 @@ class CTM(Model):
 
     def __post_init__(self) -> None:
         check_learned(self)
+        _ = self._lda()  # which says what is wrong with eta
         if self.degrees is not None and not self.degrees > self.n_topics + 1:
             raise ValueError(
                 f"degrees must be more than the number of topics + 1 = {self.n_topics + 1}, not {self.degrees!r}."

@@ -107,6 +107,8 @@ class GaussianPrior:
             raise ValueError(f"mean_prior must be {size} finite numbers, one for each column.")
         if not 0 < self.strength < np.inf:
             raise ValueError(f"mean_precision_prior must be a positive number, not {self.strength!r}.")
+        if not 0 < self.scale < np.inf:
+            raise ValueError(f"the scale of covariance_prior must be a positive number, not {self.scale!r}.")
         if not covariance.least_degrees < self.degrees < np.inf:
             raise ValueError(
                 f"degrees_of_freedom_prior must be more than {covariance.least_degrees} for {covariance.kind!r} "
@@ -168,15 +170,14 @@ class GaussianMixture(Model):
             raise ValueError(f"covariance_type {self.covariance_type!r} is not known.")
         if self.prior is not None:
             self.prior.check(self.covariance)
-        else:
+        elif any(name.startswith("prior.") for name in self.learned):  # of something that is there
             object.__setattr__(self, "prior", GaussianPrior.usual(self.covariance))
         check_learned(self)
 
     @property
     def component_prior(self) -> GaussianPrior:
         """The prior of each component."""
-        assert self.prior is not None, "the usual one takes the place of none"
-        return self.prior
+        return self.prior or GaussianPrior.usual(self.covariance)
 
     def blocks(self) -> Mapping[str, Block]:
         """Return the weights and the components."""

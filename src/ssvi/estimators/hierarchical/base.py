@@ -25,6 +25,7 @@ from ssvi.evaluation.posterior import draws_of_q
 from ssvi.evaluation.reweighing import draws_for, reweigh
 from ssvi.global_steps.base import GlobalStep
 from ssvi.global_steps.map import Map
+from ssvi.global_steps.mean_field import MeanField
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.base import LocalStep
 from ssvi.local_steps.hierarchical.marginal import likelihood_of
@@ -230,10 +231,12 @@ class HierarchicalEstimator(HierarchicalRows):
     def _mode(self, data: Groups) -> Any:
         if self.first_step == "exact":
             _ = data.moments  # which every step then has
-        model, step = self._model(), make_local_step(self.first_step, self.model_class.name)
+        model, step = self._model().settled(), make_local_step(self.first_step, self.model_class.name)
         start = engine.init(model, self.random_state_, data)
         with self._open_backend() as backend:
-            problem = Problem(model, step, Map(), ConstantSchedule(), len(data), ramp=False, backend=backend)
+            # Of coefficients that explain every row there are many, and noise of next to none would be the mode.
+            rule = Map() if int(data.indptr[-1] - data.indptr[0]) > model.n_fixed else MeanField()
+            problem = Problem(model, step, rule, ConstantSchedule(), len(data), ramp=False, backend=backend)
             return engine.run(problem, start, data, sweeps=_FIRST_PASSES, batch_size=len(data)).parameters
 
     def _begin_from(self, start: Any, data: Groups) -> None:

@@ -32,6 +32,8 @@ class HierarchicalLinearRegression(RegressorMixin, HierarchicalEstimator):
     ----------
     coefficients_, coefficient_names_ : (p,), list of str
         Posterior medians of beta in the data's units, and what each belongs to.
+    coefficient_scale_ : (p,)
+        Deviations of their priors, as they were given or learned.
     deviations_ : (d,)
         Of the varying coefficients between groups: likely values, near the posterior's mode.
     population_covariance_ : (d, d)

@@ -25,6 +25,8 @@ class HierarchicalLogisticRegression(HierarchicalClassifier):
         The classes; the second is a success. 0 and 1 where there were trials.
     coefficients_, coefficient_names_ : (p,), list of str
         Posterior medians of beta in the data's units, and what each belongs to.
+    coefficient_scale_ : (p,)
+        Deviations of their priors, as they were given or learned.
     deviations_ : (d,)
         Of the varying coefficients between groups: likely values, near the posterior's mode.
     population_covariance_ : (d, d)

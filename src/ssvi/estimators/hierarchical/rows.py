@@ -156,5 +156,8 @@ def _numbers(name: str, given: Any, usual: Array) -> Array:
     except (TypeError, ValueError):
         met = False
     if not met:
-        raise ValueError(f"{name} must be a positive number, or one for each of {len(usual)} columns, not {given!r}.")
+        others = ', or "auto"' if name == "coefficient_scale" else ""
+        raise ValueError(
+            f"{name} must be a positive number, or one for each of {len(usual)} columns{others}, not {given!r}."
+        )
     return np.array(values)

@@ -84,6 +84,8 @@ class HierarchicalRegression(Model):
     learned: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if not all(0 <= place < self.n_fixed for place in self.spreads):
+            raise ValueError(f"spreads must be places of the {self.n_fixed} fixed columns, not {self.spreads!r}.")
         check_learned(self)
 
     def usual_numbers(self) -> Mapping[str, Usual]:
