@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -162,10 +162,10 @@ def _check_hyperparameters(model: Model, seed: int) -> None:
 
 def _check_usual_numbers(model: Model, seed: int) -> None:
     """Want the prior of a block to follow from each number that a fit can learn from lambda."""
-    case, kind = _Case(model, seed), type(model).__name__
+    case, kind, given = _Case(model, seed), type(model).__name__, cast(Any, model)
     for name in model.usual_numbers():
         try:
-            own = replace(model, learned=(name,))
+            own: Model = replace(given, learned=(name,))
             blocks, changed = own.blocks(), own.at({name: 0.01 + 1.01 * numbers_of(own, (name,))[name]}).blocks()
         except AttributeError:
             raise AssertionError(f"{case}: usual_numbers() has {name!r}, which is no attribute of the model") from None

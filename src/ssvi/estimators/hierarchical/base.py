@@ -231,7 +231,8 @@ class HierarchicalEstimator(HierarchicalRows):
     def _mode(self, data: Groups) -> Any:
         if self.first_step == "exact":
             _ = data.moments  # which every step then has
-        model, step = self._model().settled(), make_local_step(self.first_step, self.model_class.name)
+        model: Any = self._model().settled()
+        step = make_local_step(self.first_step, self.model_class.name)
         start = engine.init(model, self.random_state_, data)
         with self._open_backend() as backend:
             # Of coefficients that explain every row there are many, and noise of next to none would be the mode.
