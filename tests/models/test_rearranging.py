@@ -16,7 +16,7 @@ from ssvi.families.dirichlet import Dirichlet
 from ssvi.global_steps.ssvi import Ssvi
 from ssvi.local_steps.lda.gibbs import Gibbs
 from ssvi.models.lda import LDA
-from ssvi.models.rearranging import Look, Rearrangement, neighbours_of, surprising_words
+from ssvi.models.rearranging import Look, Rearrangement, fewest_neighbours, surprising_words
 from ssvi.schedules import ConstantSchedule
 
 MODEL = LDA(12, np.full(3, 0.1), 0.01)
@@ -240,11 +240,11 @@ def test_a_fit_that_ends_when_copies_may_first_be_merged_keeps_them():
     assert sum(info.merged for info in fit.history_) == 0
 
 
-def test_a_new_topic_is_made_of_few_documents_if_they_are_long():
+def test_a_new_topic_may_be_made_of_few_documents_if_they_are_long():
     """Of ten documents of a hundred words; of two of thousands, so that a few long ones can fill several places."""
     rng = np.random.default_rng(0)
     for length, wanted in ((20, 10), (100, 10), (250, 4), (3_000, 2)):
-        assert neighbours_of(Documents.from_matrix(rng.multinomial(length, np.full(50, 0.02), 12))) == wanted
+        assert fewest_neighbours(Documents.from_matrix(rng.multinomial(length, np.full(50, 0.02), 12))) == wanted
 
 
 def test_many_copies_in_few_long_documents_are_all_replaced():

@@ -13,7 +13,7 @@ from ssvi.local_steps.base import LocalResult, Part
 from ssvi.models.base import Block, Model
 from ssvi.models.merging import ALIKE, cosines, distinct_shares, near_copies
 from ssvi.models.quantities import Quantities, Quantity
-from ssvi.models.rearranging import Look, Rearrangement, neighbours_of, surprising_words
+from ssvi.models.rearranging import Look, Rearrangement, fewest_neighbours, surprising_words
 from ssvi.typing import Array
 
 SMALLEST_ETA, LARGEST_ETA = 1e-6, 1e6  # of one that is learned
@@ -234,7 +234,7 @@ class LDA(Model):
         Such topics become one, and the free place goes to what documents have and no topic explains.
         """
         parameters = {"topics": lam("topics")}
-        pairs, kept = self._part(parameters["topics"], max(1, len(look.groups) // neighbours_of(look.groups)))
+        pairs, kept = self._part(parameters["topics"], max(1, len(look.groups) // fewest_neighbours(look.groups)))
         if not pairs:
             return None
         fresh, gone = np.zeros(kept.shape), np.flatnonzero(~kept.any(axis=1))

@@ -14,11 +14,11 @@ from ssvi.families.base import ExponentialFamily
 from ssvi.typing import Array
 
 _NEIGHBOURS = 2, 10  # documents that a new topic is made of, at the least and at the most
-_WORDS = 1_000.0  # in so many documents that they have so many words
+_WORDS = 1_000.0  # that so many documents have, where a new topic is made of fewer than the most
 
 
-def neighbours_of(documents: Documents) -> int:
-    """Return how many documents a new topic is made of: few if they are long."""
+def fewest_neighbours(documents: Documents) -> int:
+    """Return how many documents a new topic is made of at the least: few if they are long."""
     return int(np.clip(np.ceil(_WORDS / max(documents.mean_length(), 1.0)), *_NEIGHBOURS))
 
 
@@ -98,11 +98,8 @@ def surprising_words(documents: Documents, weights: Array, topics: Array, count:
     far = np.bincount(rows, counts.data * np.log(counts.data / (lengths[rows] * expected)), len(documents))
     norms = np.sqrt(np.bincount(rows, excess**2, len(documents))).clip(1e-12)
     units = sparse.csr_array((excess / norms[rows], (rows, columns)), shape=counts.shape)
-    result, free, neighbours = (
-        np.empty((count, topics.shape[1])),
-        np.ones(len(documents), bool),
-        neighbours_of(documents),
-    )
+    result, free = np.empty((count, topics.shape[1])), np.ones(len(documents), dtype=bool)
+    neighbours = int(np.clip(len(documents) // max(count, 1), fewest_neighbours(documents), _NEIGHBOURS[1]))
     for new in range(count):
         first = int(np.argmax(np.where(free, far, -np.inf)))
         likeness = np.where(free, units @ units[[first]].toarray()[0], -1.0)
