@@ -68,10 +68,12 @@ def test_fit_is_a_loop_of_partial_fit_over_the_same_batches(global_step, local_s
         (20, 90, 1),
         (90, 90, 4),
         (900, 90, 15),
+        (3_000, 180, 20),
+        (3_000, 600, 25),
     ],
 )
 def test_minibatches_grow_with_the_data_and_have_words_enough(n, words, steps):
-    """A fifteenth of the documents; at least 24, and a thousand words, which are 334 documents of three."""
+    """A fifteenth of the documents, of long ones a 25th; at least 24, and a thousand words: 334 documents of three."""
     own = words // 3 * np.array([[2, 0, 1], [0, 2, 1]])
     few = sparse.csr_array(np.tile(own, (n // 2, 1)))
     assert _lda(batch_size=None, n_components=2, max_iter=1).fit(few).n_batch_iter_ == steps

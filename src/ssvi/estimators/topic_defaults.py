@@ -27,6 +27,10 @@ _REARRANGING = (0.25, 1.0)  # of a fit: from when topics are distinct to the end
 _DISTINCT = 3.0  # sweeps, before which topics are alike because they have not formed yet
 # Topics that are moved by fewer words go by chance, and with fewer documents most of a step goes into moving topics.
 _SMALLEST_MINIBATCH, _WORDS_OF_MINIBATCH = 24, 1_000.0
+_LENGTHS, _MINIBATCHES = (
+    (120.0, 250.0),
+    (15.0, 25.0),
+)  # words of a document, minibatches of the data: long ones say more
 _BOLD = PowerSchedule(0.25, 1.0)
 
 
@@ -39,8 +43,9 @@ class TopicDefaults(TopicParameters):
     def _batch_size_for(self, n: int) -> int:
         if self.batch_size or self._is_batch(n):
             return super()._batch_size_for(n)
+        usual = int(n / np.interp(self._mean_length, _LENGTHS, _MINIBATCHES))
         with_words = math.ceil(_WORDS_OF_MINIBATCH / max(self._mean_length, 1.0))
-        return min(max(n // self._batches_of_data, _SMALLEST_MINIBATCH, with_words), self._largest_batch, max(n, 1))
+        return min(max(usual, _SMALLEST_MINIBATCH, with_words), self._largest_batch, max(n, 1))
 
     def _is_eta_learned(self) -> bool:
         return is_auto(self.topic_word_prior)

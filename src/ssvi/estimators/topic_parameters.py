@@ -82,8 +82,8 @@ class TopicParameters(WordsEstimator):
         StochasticEstimator,
         "batch_size",
         default=None,
-        words="""Documents in a minibatch. By default a fifteenth of the data; at least 24, and as many as have about
-        1,000 words, and at most 4,000. In `partial_fit` 1,000.""",
+        words="""Documents in a minibatch. By default a fifteenth of the data, and of documents of 250 words or more a
+        25th; at least 24, and as many as have about 1,000 words, and at most 4,000. In `partial_fit` 1,000.""",
     )
     merge_copies: bool = parameter(
         default=True,
@@ -130,5 +130,4 @@ class TopicParameters(WordsEstimator):
 
     _default_passes: ClassVar[tuple[int, int]] = (20, 20)
     _largest_batch: ClassVar[int] = 4_000
-    _batches_of_data: ClassVar[int] = 15
     _online_schedule: ClassVar[PowerSchedule] = PowerSchedule(0.5, 1.0)
