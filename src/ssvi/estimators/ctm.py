@@ -127,6 +127,7 @@ class CorrelatedTopicModel(TopicEstimator):
         "topic_word_prior_",
         "local_step_",
         "_n_words",
+        "_mean_length",
         "_fitted",
         "_learns_eta",
         "perplexity_history_",

@@ -104,6 +104,7 @@ class LatentDirichletAllocation(TopicEstimator):
         "topic_word_prior_",
         "local_step_",
         "_n_words",
+        "_mean_length",
         "_learned",
         "_learns_eta",
         "perplexity_history_",

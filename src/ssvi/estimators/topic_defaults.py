@@ -38,7 +38,7 @@ _BOLD = PowerSchedule(0.25, 1.0)
 class TopicDefaults(TopicParameters):
     """What parameters of topics mean that are not set, or are a name."""
 
-    _mean_length: float = 100.0  # of the documents of a fit under way, in words
+    _mean_length: float = 100.0  # of the documents of the fit, in words; files of earlier versions do not say
 
     def _batch_size_for(self, n: int) -> int:
         if self.batch_size or self._is_batch(n):

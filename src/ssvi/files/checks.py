@@ -219,6 +219,7 @@ _CHECKS: dict[str, Callable[[str, Any, Any], None]] = {
     "inverse_scale_": _POSITIVE,
     "local_step_": _require(lambda value: value in ("gibbs", "mean_field", "metropolis"), "the name of a step"),
     "_n_words": _check_columns,
+    "_mean_length": _require(lambda value: _is_number(value) and 0 <= value < math.inf, "a number of words"),
     "_learned": _require(lambda value: value in (None, *ALPHA_RULES), "a way to learn alpha, or None"),
     "_learns_eta": _TRUTH,
     "perplexity_history_": _require(

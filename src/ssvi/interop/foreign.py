@@ -109,6 +109,7 @@ def assemble(
     lda = LatentDirichletAllocation(n_topics, **steps, **parameters)
     lda._check_parameters()
     lda.n_features_in_ = lda._n_words = n_words
+    lda._mean_length = float(lda._mean_length)  # of its documents nothing is known
     lda.doc_topic_prior_, lda.topic_word_prior_ = lda._alpha(), lda._eta()
     lda.local_step_, lda._learned, lda._learns_eta = "mean_field", None, False
     if vocabulary is not None:
